@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_window_starts_anew_at_its_boundary() {
-        let limit = Limit::per(3, Duration::from_secs(60)).unwrap();
+        let limit = Limit::per(3, Duration::from_mins(1)).unwrap();
         let at = |s| Nanos::from_secs(s);
         let word = take(&limit, Word::FRESH, at(59), 3).unwrap().next;
         assert_eq!(take(&limit, word, at(59), 1), Err(Refused::Wait(at(1))));

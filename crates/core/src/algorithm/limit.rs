@@ -49,7 +49,7 @@ impl Limit {
     pub const MAX_RATE: u64 = 1_000_000_000;
 
     /// The longest period, and the longest time for a burst to refill: 366 days.
-    pub const MAX_SPAN: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+    pub const MAX_SPAN: Duration = Duration::from_hours(366 * 24);
 
     /// Time stands still beyond this: 17 years after the clock's origin, the words are used up. Buckets stop
     /// refilling then; they never hand out more.

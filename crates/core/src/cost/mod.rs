@@ -75,8 +75,11 @@ impl PriceList {
 
     /// A fraction of a token is charged as a whole one: costs are whole tokens.
     const fn bandwidth(&self, units: u64) -> u64 {
-        let exact = (units as u128 * self.coefficient.parts() as u128).div_ceil(Ratio::SCALE as u128);
-        if exact > MAX_COST as u128 { MAX_COST } else { exact as u64 }
+        // Beyond this many units even the smallest coefficient reaches the cap.
+        let units =
+            if units > MAX_COST * Ratio::SCALE as u64 { MAX_COST * Ratio::SCALE as u64 } else { units };
+        let exact = (units * self.coefficient.parts() as u64).div_ceil(Ratio::SCALE as u64);
+        if exact > MAX_COST { MAX_COST } else { exact }
     }
 }
 

@@ -14,3 +14,9 @@ pub use rate::Rate;
 pub use ratio::{Ratio, RatioError};
 pub use time::{Millis, Nanos};
 pub use tokens::Tokens;
+
+/// The largest number there is room for, where a product needs more.
+#[expect(clippy::cast_possible_truncation, reason = "checked to fit")]
+const fn saturate(wide: u128) -> u64 {
+    if wide > u64::MAX as u128 { u64::MAX } else { wide as u64 }
+}

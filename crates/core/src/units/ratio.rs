@@ -1,4 +1,4 @@
-use super::Tokens;
+use super::{Tokens, saturate};
 use core::fmt;
 
 /// A share of something, held in ten-thousandths: `0.1` is 1,000 of them.
@@ -51,8 +51,11 @@ impl Ratio {
         if whole == 0 {
             return if part == 0 { Self::ZERO } else { Self::MAX };
         }
-        let parts = part as u128 * Self::SCALE as u128 / whole as u128;
-        if parts > Self::MAX.0 as u128 { Self::MAX } else { Self(parts as u32) }
+        match saturate(part as u128 * Self::SCALE as u128 / whole as u128) {
+            #[expect(clippy::cast_possible_truncation, reason = "below MAX, which is of this type")]
+            parts if parts < Self::MAX.0 as u64 => Self(parts as u32),
+            _ => Self::MAX,
+        }
     }
 
     /// The ratio in ten-thousandths.
@@ -85,14 +88,12 @@ impl Ratio {
     /// This share of `amount`, rounded up to a whole token.
     pub const fn of_rounded_up(self, amount: Tokens) -> Tokens {
         let scale = Self::SCALE as u128 * Tokens::MICROS_PER_TOKEN as u128;
-        let whole = (amount.micros() as u128 * self.0 as u128).div_ceil(scale);
-        Tokens::whole(if whole > u64::MAX as u128 { u64::MAX } else { whole as u64 })
+        Tokens::whole(saturate((amount.micros() as u128 * self.0 as u128).div_ceil(scale)))
     }
 
     /// This share of a plain number, rounded down and saturating.
     pub const fn apply(self, value: u64) -> u64 {
-        let exact = value as u128 * self.0 as u128 / Self::SCALE as u128;
-        if exact > u64::MAX as u128 { u64::MAX } else { exact as u64 }
+        saturate(value as u128 * self.0 as u128 / Self::SCALE as u128)
     }
 }
 

@@ -1,3 +1,4 @@
+use super::saturate;
 use core::fmt;
 use core::iter::Sum;
 
@@ -73,8 +74,7 @@ impl Tokens {
         if whole.0 == 0 {
             return Self::ZERO;
         }
-        let exact = self.0 as u128 * part.0 as u128 / whole.0 as u128;
-        if exact > Self::MAX.0 as u128 { Self::MAX } else { Self(exact as u64) }
+        Self::from_micros(saturate(self.0 as u128 * part.0 as u128 / whole.0 as u128))
     }
 }
 

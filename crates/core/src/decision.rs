@@ -1,0 +1,100 @@
+//! The answer to one request, with everything a person may ask about it.
+
+use crate::cost::Price;
+use crate::reason::Reason;
+use crate::units::{Millis, Tokens};
+
+/// Which tier had the last word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tier {
+    /// The node, from its lease (L3).
+    Node,
+    /// The application's account (L2).
+    App,
+    /// The cluster (L1).
+    Cluster,
+    /// The node on its own, while the ledger is away.
+    Fallback,
+}
+
+impl Tier {
+    /// The name, as in logs and metrics.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Node => "l3",
+            Self::App => "l2",
+            Self::Cluster => "l1",
+            Self::Fallback => "fallback",
+        }
+    }
+}
+
+/// Whether the request may pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may.
+    Allowed,
+    /// It may not.
+    Refused(Reason),
+    /// It would not, but the application is in shadow mode: it passes and is marked.
+    Shadowed(Reason),
+}
+
+impl Verdict {
+    /// Whether the request goes on.
+    pub const fn passes(self) -> bool {
+        !matches!(self, Self::Refused(_))
+    }
+
+    /// Why it was refused, or would have been.
+    pub const fn reason(self) -> Option<Reason> {
+        match self {
+            Self::Allowed => None,
+            Self::Refused(reason) | Self::Shadowed(reason) => Some(reason),
+        }
+    }
+
+    /// The same under shadow mode: nothing is refused.
+    #[must_use]
+    pub const fn in_shadow(self) -> Self {
+        match self {
+            Self::Refused(reason) => Self::Shadowed(reason),
+            other => other,
+        }
+    }
+}
+
+/// The answer to one request. Headers, JSON and logs are renderings of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Whether it may pass.
+    pub verdict: Verdict,
+    /// Which tier had the last word.
+    pub tier: Tier,
+    /// What it costs, and how that was found.
+    pub price: Price,
+    /// What the application may have at once.
+    pub limit: Tokens,
+    /// What the application has left, as far as the deciding tier knows.
+    pub remaining: Tokens,
+    /// When to come back, if refused; `None` if waiting will not help.
+    pub retry_after: Option<Millis>,
+    /// How long until the application has its limit again.
+    pub reset_after: Millis,
+    /// The version of the policy that was applied.
+    pub policy_version: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shadow_mode_lets_pass_and_remembers_why() {
+        let refused = Verdict::Refused(Reason::AppExhausted);
+        assert!(!refused.passes());
+        assert!(refused.in_shadow().passes());
+        assert_eq!(refused.in_shadow().reason(), Some(Reason::AppExhausted));
+        assert_eq!(Verdict::Allowed.in_shadow(), Verdict::Allowed);
+    }
+}
