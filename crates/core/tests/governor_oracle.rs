@@ -5,7 +5,7 @@ use core::time::Duration;
 use governor::clock::{Clock, FakeRelativeClock};
 use governor::{Quota, RateLimiter};
 use proptest::prelude::*;
-use tollgate_core::algorithm::{Limit, Refused, Word, gcra};
+use tollgate_core::algorithm::{Limit, Word, gcra};
 use tollgate_core::units::Nanos;
 
 /// Intervals of whole nanoseconds, as governor keeps no fractions.
@@ -32,14 +32,16 @@ proptest! {
         for (gap, n) in history {
             clock.advance(Duration::from_nanos(gap));
             now = now.plus(Nanos::new(gap));
-            let theirs = match oracle.check_n(NonZeroU32::new(n).unwrap()) {
-                Ok(Ok(())) => Ok(()),
-                Ok(Err(until)) => Err(Refused::Wait(until.wait_time_from(clock.now()).into())),
-                Err(_) => Err(Refused::Never),
+            let theirs: Option<Nanos> = match oracle.check_n(NonZeroU32::new(n).unwrap()) {
+                Ok(Ok(())) => Some(Nanos::ZERO),
+                Ok(Err(until)) => Some(until.wait_time_from(clock.now()).into()),
+                Err(_) => None,
             };
-            let ours = gcra::take(&limit, word, now, n.into());
-            prop_assert_eq!(ours.map(|_| ()), theirs, "{} of {} at {}", n, limit, now);
-            word = ours.map_or(word, |taken| taken.next);
+            let wait = gcra::wait(&limit, word, now, n.into());
+            let taken = gcra::take(&limit, word, now, n.into());
+            prop_assert_eq!(wait, theirs, "{} of {} at {}", n, limit, now);
+            prop_assert_eq!(taken.is_some(), theirs == Some(Nanos::ZERO));
+            word = taken.unwrap_or(word);
         }
     }
 }

@@ -4,21 +4,26 @@
 //! window. A word before the window that `now` is in counts nothing.
 
 use super::limit::{nanos, ticks};
-use super::{Limit, Refused, Taken, Word};
+use super::{Limit, Word};
 use crate::units::Nanos;
 
-/// Takes `n` tokens if the window has them.
-#[inline]
-pub fn take(limit: &Limit, word: Word, now: Nanos, n: u64) -> Result<Taken, Refused> {
-    if n > limit.amount() {
-        return Err(Refused::Never);
-    }
+/// Takes `n` tokens if the window has them: returns the word to store.
+pub fn take(limit: &Limit, word: Word, now: Nanos, n: u64) -> Option<Word> {
     let window = Window::at(limit, word, now);
-    let count = window.count + n;
-    if count > limit.amount() {
-        return Err(Refused::Wait(window.left(now)));
+    let count = window.count.checked_add(n).filter(|&count| count <= limit.amount())?;
+    Some(Word::new(window.start + count * unit(limit)))
+}
+
+/// How long until `n` tokens are there: `None` if no window has that many.
+pub fn wait(limit: &Limit, word: Word, now: Nanos, n: u64) -> Option<Nanos> {
+    let window = Window::at(limit, word, now);
+    if n > limit.amount() {
+        None
+    } else if window.count + n <= limit.amount() {
+        Some(Nanos::ZERO)
+    } else {
+        Some(window.left(now))
     }
-    Ok(Taken { next: Word::new(window.start + count * unit(limit)), delay: Nanos::ZERO })
 }
 
 /// How many tokens the window has left.
@@ -73,14 +78,15 @@ mod tests {
     fn a_window_starts_anew_at_its_boundary() {
         let limit = Limit::per(3, Duration::from_mins(1)).unwrap();
         let at = |s| Nanos::from_secs(s);
-        let word = take(&limit, Word::FRESH, at(59), 3).unwrap().next;
-        assert_eq!(take(&limit, word, at(59), 1), Err(Refused::Wait(at(1))));
+        let word = take(&limit, Word::FRESH, at(59), 3).unwrap();
+        assert_eq!(take(&limit, word, at(59), 1), None);
+        assert_eq!(wait(&limit, word, at(59), 1), Some(at(1)));
         assert_eq!(remaining(&limit, word, at(59)), 0);
         assert_eq!(remaining(&limit, word, at(60)), 3);
-        let word = take(&limit, word, at(60), 3).unwrap().next;
-        assert_eq!(take(&limit, word, at(60), 1), Err(Refused::Wait(at(60))));
-        assert_eq!(take(&limit, word, at(59), 1), Err(Refused::Wait(at(61))), "the clock stepped back");
-        assert_eq!(take(&limit, word, at(60), 4), Err(Refused::Never));
+        let word = take(&limit, word, at(60), 3).unwrap();
+        assert_eq!(wait(&limit, word, at(60), 1), Some(at(60)));
+        assert_eq!(wait(&limit, word, at(59), 1), Some(at(61)), "the clock stepped back");
+        assert_eq!(wait(&limit, word, at(60), 4), None);
     }
 
     proptest! {
@@ -90,18 +96,16 @@ mod tests {
             let mut counts = std::collections::BTreeMap::<u64, u64>::new();
             for (now, n) in history {
                 let before = remaining(&limit, word, now);
-                match take(&limit, word, now, n) {
-                    Ok(taken) => {
-                        prop_assert!(n <= before);
-                        word = taken.next;
-                        prop_assert_eq!(remaining(&limit, word, now), before - n);
-                        *counts.entry(now.get() / limit.period().get()).or_default() += n;
-                    }
-                    Err(Refused::Wait(wait)) => {
-                        prop_assert!(n > before);
-                        prop_assert!(take(&limit, word, now.plus(wait), n).is_ok());
-                    }
-                    Err(Refused::Never) => prop_assert!(n > limit.amount()),
+                let wait = wait(&limit, word, now, n);
+                prop_assert_eq!(wait.is_none(), n > limit.amount());
+                if let Some(taken) = take(&limit, word, now, n) {
+                    prop_assert!(n <= before && wait == Some(Nanos::ZERO));
+                    word = taken;
+                    prop_assert_eq!(remaining(&limit, word, now), before - n);
+                    *counts.entry(now.get() / limit.period().get()).or_default() += n;
+                } else if let Some(wait) = wait {
+                    prop_assert!(n > before);
+                    prop_assert!(take(&limit, word, now.plus(wait), n).is_some());
                 }
             }
             prop_assert!(counts.values().all(|&count| count <= limit.amount()));
@@ -111,7 +115,7 @@ mod tests {
         fn any_word_at_any_time_is_within_bounds(limit in any_limit(), word in any::<u64>(), now in any::<u64>(), n in any::<u64>()) {
             let (word, now) = (Word::new(word), Nanos::new(now));
             prop_assert!(remaining(&limit, word, now) <= limit.amount());
-            let _ = (take(&limit, word, now, n), reset_after(&limit, word, now));
+            let _ = (take(&limit, word, now, n), wait(&limit, word, now, n), reset_after(&limit, word, now));
         }
     }
 }

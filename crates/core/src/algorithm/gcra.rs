@@ -3,27 +3,26 @@
 //! The word is the **theoretical arrival time**: when the bucket will be full again. Taking `n` tokens moves
 //! it `n` intervals on, from now or from where it stands, whichever is later:
 //!
-//! `next = max(word, now) + n * interval`, allowed while `next <= now + burst * interval`.
+//! `next = max(word, now) + n * interval`, allowed while `next <= now + burst * interval`; which is to say, while
+//! the word is at most what a full bucket has beside the `n` ahead of now.
 //!
 //! A clock that steps back finds the word further ahead: it refills nothing and hands out nothing twice.
 
 use super::limit::{nanos, ticks};
-use super::{Limit, Refused, Taken, Word};
+use super::{Limit, Word};
 use crate::units::Nanos;
 
-/// Takes `n` tokens if they are there.
+/// Takes `n` tokens if they are there: returns the word to store.
 #[inline]
-pub fn take(limit: &Limit, word: Word, now: Nanos, n: u64) -> Result<Taken, Refused> {
-    let Some(cost) = n.checked_mul(limit.interval()).filter(|&cost| cost <= limit.depth()) else {
-        return Err(Refused::Never);
-    };
-    let now = ticks(now);
-    let next = word.get().max(now).saturating_add(cost);
-    let latest = now + limit.depth();
-    if next > latest {
-        return Err(Refused::Wait(nanos(next - latest)));
-    }
-    Ok(Taken { next: Word::new(next), delay: Nanos::ZERO })
+pub fn take(limit: &Limit, word: Word, now: Nanos, n: u64) -> Option<Word> {
+    let ((cost, beside), now) = (limit.split(n)?, ticks(now));
+    if word.get() > now + beside { None } else { Some(Word::new(word.get().max(now) + cost)) }
+}
+
+/// How long until `n` tokens are there: `None` if the limit never holds that many.
+pub fn wait(limit: &Limit, word: Word, now: Nanos, n: u64) -> Option<Nanos> {
+    let (_, beside) = limit.split(n)?;
+    Some(nanos(word.get().saturating_sub(ticks(now) + beside)))
 }
 
 /// How many whole tokens could be taken now.
@@ -42,8 +41,8 @@ pub(super) fn room(limit: &Limit, word: Word, now: Nanos) -> u64 {
     (now + limit.depth()).saturating_sub(word.get().max(now))
 }
 
-pub(super) const fn moment(word: Word) -> Nanos {
-    nanos(word.get())
+pub(super) const fn word_at(moment: Nanos) -> Word {
+    Word::new(ticks(moment))
 }
 
 #[cfg(test)]
@@ -56,8 +55,10 @@ mod tests {
     #[test]
     fn more_than_the_burst_never_passes() {
         let limit = Limit::new(10, 5).unwrap();
-        assert_eq!(take(&limit, Word::FRESH, Nanos::ZERO, 6), Err(Refused::Never));
-        assert_eq!(take(&limit, Word::FRESH, Nanos::ZERO, u64::MAX), Err(Refused::Never));
+        for n in [6, u64::MAX] {
+            assert_eq!(take(&limit, Word::FRESH, Nanos::ZERO, n), None);
+            assert_eq!(wait(&limit, Word::FRESH, Nanos::ZERO, n), None);
+        }
     }
 
     #[test]
@@ -65,9 +66,9 @@ mod tests {
         let limit = Limit::per_second(3).unwrap();
         let mut word = Word::FRESH;
         for _ in 0..3 {
-            word = take(&limit, word, Nanos::ZERO, 1).unwrap().next;
+            word = take(&limit, word, Nanos::ZERO, 1).unwrap();
         }
-        assert!(take(&limit, word, Nanos::ZERO, 1).is_err());
+        assert_eq!(take(&limit, word, Nanos::ZERO, 1), None);
     }
 
     proptest! {
@@ -77,8 +78,8 @@ mod tests {
             let mut word = Word::FRESH;
             let mut taken: Vec<(u64, u64)> = Vec::new();
             for (now, n) in history {
-                if let Ok(step) = take(&limit, word, now, n) {
-                    word = step.next;
+                if let Some(next) = take(&limit, word, now, n) {
+                    word = next;
                     taken.push((now.get(), n));
                 }
             }
@@ -97,20 +98,21 @@ mod tests {
         #[test]
         fn the_wait_is_true(limit in any_limit(), word in any::<u64>(), now in 0..u64::MAX / 2, n in 1..50u64) {
             let (word, now) = (Word::new(word >> 2), Nanos::new(now.min(Limit::HORIZON.get() / 2)));
-            if let Err(Refused::Wait(wait)) = take(&limit, word, now, n) {
-                prop_assume!(now.plus(wait) < Limit::HORIZON);
-                prop_assert!(take(&limit, word, now.plus(wait), n).is_ok());
-                prop_assert!(take(&limit, word, now.plus(wait).since(Nanos::new(1)), n).is_err());
-            }
+            let Some(wait) = wait(&limit, word, now, n) else { return Ok(()) };
+            prop_assert_eq!(take(&limit, word, now, n).is_some(), wait == Nanos::ZERO);
+            prop_assume!(now.plus(wait) < Limit::HORIZON);
+            prop_assert!(take(&limit, word, now.plus(wait), n).is_some());
+            let too_early = now.plus(wait).since(Nanos::new(1));
+            prop_assert!(wait == Nanos::ZERO || take(&limit, word, too_early, n).is_none());
         }
 
         #[test]
         fn what_remains_can_be_taken_and_no_more(limit in any_limit(), word in any::<u64>(), now in any::<u64>()) {
-            let (word, now) = (Word::new(word >> 2), Nanos::new(now));
+            let (word, now) = (Word::new(word), Nanos::new(now));
             let left = remaining(&limit, word, now);
             prop_assert!(left <= limit.burst());
-            prop_assert!(left == 0 || take(&limit, word, now, left).is_ok());
-            prop_assert!(take(&limit, word, now, left + 1).is_err());
+            prop_assert!(left == 0 || take(&limit, word, now, left).is_some());
+            prop_assert!(take(&limit, word, now, left + 1).is_none());
         }
     }
 }

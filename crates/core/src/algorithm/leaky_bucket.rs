@@ -5,14 +5,15 @@
 //! before it to drain: hold it back that long and requests leave evenly, one per interval.
 
 use super::limit::{nanos, ticks};
-use super::{Limit, Refused, Taken, Word, gcra};
+use super::{Limit, Word};
 use crate::units::{Nanos, Tokens};
 
-/// Pours `n` in if there is room; the delay is what it has to wait for its turn.
-#[inline]
-pub fn take(limit: &Limit, word: Word, now: Nanos, n: u64) -> Result<Taken, Refused> {
-    let delay = nanos(word.get().saturating_sub(ticks(now)));
-    gcra::take(limit, word, now, n).map(|taken| Taken { delay, ..taken })
+pub use super::gcra::{take, wait};
+
+/// How long the `n` that were just poured in, leaving `word`, wait for what was in the bucket before them.
+pub fn delay(limit: &Limit, word: Word, now: Nanos, n: u64) -> Nanos {
+    let before = word.get().saturating_sub(n.saturating_mul(limit.interval()));
+    nanos(before.saturating_sub(ticks(now)))
 }
 
 /// The water in the bucket: what was poured in and has not drained yet.
@@ -40,7 +41,7 @@ mod tests {
         let later = Nanos::from_secs(1);
         assert_eq!(water(&limit, word, later), Tokens::whole(6));
         let taken = take(&limit, word, later, 1).unwrap();
-        assert_eq!(water(&limit, taken.next, later), Tokens::whole(7));
+        assert_eq!(water(&limit, taken, later), Tokens::whole(7));
     }
 
     #[test]
@@ -48,11 +49,11 @@ mod tests {
         let limit = Limit::new(4, 3).unwrap();
         let mut word = Word::FRESH;
         for turn in 0..3 {
-            let taken = take(&limit, word, Nanos::from_secs(1), 1).unwrap();
-            assert_eq!(taken.delay, Nanos::new(turn * 250_000_000));
-            word = taken.next;
+            word = take(&limit, word, Nanos::from_secs(1), 1).unwrap();
+            assert_eq!(delay(&limit, word, Nanos::from_secs(1), 1), Nanos::new(turn * 250_000_000));
         }
-        assert_eq!(take(&limit, word, Nanos::from_secs(1), 1), Err(Refused::Wait(Nanos::new(250_000_000))));
+        assert_eq!(take(&limit, word, Nanos::from_secs(1), 1), None);
+        assert_eq!(wait(&limit, word, Nanos::from_secs(1), 1), Some(Nanos::new(250_000_000)));
     }
 
     #[test]

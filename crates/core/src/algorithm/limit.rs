@@ -27,6 +27,9 @@ pub struct Limit {
     interval: u64,
     /// Ticks that a full bucket is worth.
     depth: u64,
+    /// Ticks that a full bucket is worth beside one token.
+    beside_one: u64,
+    fingerprint: u64,
 }
 
 /// Why numbers do not make a limit.
@@ -90,8 +93,27 @@ impl Limit {
         self.burst
     }
 
+    /// A number that tells this limit from others, for tables keyed by key and limit.
+    pub const fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
     pub(super) const fn interval(&self) -> u64 {
         self.interval
+    }
+
+    /// What `n` tokens are worth in ticks, and what a full bucket has left beside them; `None` if it never holds
+    /// that many. A bucket always holds one.
+    #[inline]
+    pub(super) const fn split(&self, n: u64) -> Option<(u64, u64)> {
+        if n == 1 {
+            return Some((self.interval, self.beside_one));
+        }
+        let Some(cost) = n.checked_mul(self.interval) else { return None };
+        match self.depth.checked_sub(cost) {
+            Some(beside) => Some((cost, beside)),
+            None => None,
+        }
     }
 
     pub(super) const fn depth(&self) -> u64 {
@@ -114,7 +136,8 @@ impl Limit {
         if depth > ticks(longest) {
             return Err(LimitError::TooLong);
         }
-        Ok(Self { amount, period, burst, interval, depth })
+        let fingerprint = mix(amount ^ mix(period.get() ^ mix(burst)));
+        Ok(Self { amount, period, burst, interval, depth, beside_one: depth - interval, fingerprint })
     }
 }
 
@@ -139,6 +162,13 @@ impl fmt::Display for LimitError {
 }
 
 impl core::error::Error for LimitError {}
+
+/// Spreads a number over all 64 bits, one to one (the finaliser of `SplitMix64`).
+const fn mix(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
 
 /// Ticks are 1/32 of a nanosecond, so that rounding an interval up to a whole tick costs a limit of a million
 /// a second at most 0.003 % of its rate.

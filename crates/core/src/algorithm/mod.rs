@@ -28,6 +28,9 @@ impl Word {
     /// A bucket that nobody has touched.
     pub const FRESH: Self = Self(0);
 
+    /// The end of time: a bucket from which nothing can be taken any more.
+    pub const END: Self = Self(u64::MAX);
+
     /// The word of that number.
     pub const fn new(word: u64) -> Self {
         Self(word)
@@ -37,24 +40,6 @@ impl Word {
     pub const fn get(self) -> u64 {
         self.0
     }
-}
-
-/// A request that was let through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
-    /// The state to store.
-    pub next: Word,
-    /// How long to hold the request back so that requests leave evenly; zero for all but the leaky bucket.
-    pub delay: Nanos,
-}
-
-/// A request that was not let through. The state stays as it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// It would be let through after this long, if nobody else takes anything until then.
-    Wait(Nanos),
-    /// It asks for more than the limit ever holds.
-    Never,
 }
 
 /// Which algorithm decides.
@@ -89,14 +74,44 @@ impl Algorithm {
         }
     }
 
-    /// Takes `n` tokens if they are there.
+    /// Takes `n` tokens if they are there: returns the word to store, or `None` if they are not.
     #[inline]
-    pub fn take(self, limit: &Limit, word: Word, now: Nanos, n: u64) -> Result<Taken, Refused> {
+    pub fn take(self, limit: &Limit, word: Word, now: Nanos, n: u64) -> Option<Word> {
+        if matches!(self, Self::TokenBucket | Self::LeakyBucket | Self::Gcra) {
+            gcra::take(limit, word, now, n)
+        } else {
+            self.take_window(limit, word, now, n)
+        }
+    }
+
+    /// Apart from the buckets, so that their few instructions can be inlined.
+    #[inline(never)]
+    fn take_window(self, limit: &Limit, word: Word, now: Nanos, n: u64) -> Option<Word> {
+        if word == Word::END {
+            None
+        } else if self == Self::FixedWindow {
+            fixed_window::take(limit, word, now, n)
+        } else {
+            sliding_window::take(limit, word, now, n)
+        }
+    }
+
+    /// How long until `n` tokens are there if nobody takes any meanwhile: zero if they are, `None` if the limit
+    /// never holds that many.
+    pub fn wait(self, limit: &Limit, word: Word, now: Nanos, n: u64) -> Option<Nanos> {
         match self {
-            Self::TokenBucket | Self::Gcra => gcra::take(limit, word, now, n),
-            Self::LeakyBucket => leaky_bucket::take(limit, word, now, n),
-            Self::FixedWindow => fixed_window::take(limit, word, now, n),
-            Self::SlidingWindow => sliding_window::take(limit, word, now, n),
+            Self::TokenBucket | Self::LeakyBucket | Self::Gcra => gcra::wait(limit, word, now, n),
+            Self::FixedWindow => fixed_window::wait(limit, word, now, n),
+            Self::SlidingWindow => sliding_window::wait(limit, word, now, n),
+        }
+    }
+
+    /// How long to hold a request for `n` tokens back that was let through and left `word`, so that requests
+    /// leave evenly. Zero for all but the leaky bucket.
+    pub fn delay(self, limit: &Limit, word: Word, now: Nanos, n: u64) -> Nanos {
+        match self {
+            Self::LeakyBucket => leaky_bucket::delay(limit, word, now, n),
+            Self::TokenBucket | Self::Gcra | Self::FixedWindow | Self::SlidingWindow => Nanos::ZERO,
         }
     }
 
@@ -118,12 +133,21 @@ impl Algorithm {
         }
     }
 
-    /// The moment of the last change that `word` can tell of: what is idle since long before is as good as
-    /// new, whatever its limit, as no limit spans more than [`Limit::MAX_SPAN`].
-    pub const fn moment(self, word: Word) -> Nanos {
+    /// The word of that moment: a word before it tells of nothing that was taken later.
+    pub const fn word_at(self, moment: Nanos) -> Word {
         match self {
-            Self::TokenBucket | Self::LeakyBucket | Self::Gcra | Self::FixedWindow => gcra::moment(word),
-            Self::SlidingWindow => sliding_window::moment(word),
+            Self::TokenBucket | Self::LeakyBucket | Self::Gcra | Self::FixedWindow => gcra::word_at(moment),
+            Self::SlidingWindow => sliding_window::word_at(moment),
+        }
+    }
+
+    /// For how long after its moment a word still counts.
+    pub const fn memory(self, limit: &Limit) -> Nanos {
+        match self {
+            // A bucket's word is the moment at which it is full again.
+            Self::TokenBucket | Self::LeakyBucket | Self::Gcra => Nanos::ZERO,
+            Self::FixedWindow => limit.period(),
+            Self::SlidingWindow => limit.period().plus(limit.period()),
         }
     }
 
@@ -172,6 +196,19 @@ mod test {
     }
 
     proptest! {
+        /// A word older than its memory is as good as new: what lets idle keys be forgotten.
+        #[test]
+        fn a_word_past_its_memory_is_as_good_as_new(limit in any_limit(), at in 0..10_000_000_000_000u64, n in 1..40u64) {
+            for algorithm in Algorithm::ALL {
+                let Some(taken) = algorithm.take(&limit, Word::FRESH, Nanos::new(at), n) else { continue };
+                let mut now = Nanos::new(at);
+                while taken >= algorithm.word_at(now.since(algorithm.memory(&limit))) {
+                    now = now.plus(limit.period()).plus(Nanos::new(1 << 11));
+                }
+                prop_assert_eq!(algorithm.remaining(&limit, taken, now), algorithm.capacity(&limit), "{}", algorithm);
+            }
+        }
+
         /// A later word never leaves more: what lets a full table hand its earliest word to a newcomer.
         #[test]
         fn a_later_word_never_leaves_more(
@@ -181,6 +218,13 @@ mod test {
             for algorithm in [Algorithm::TokenBucket, Algorithm::LeakyBucket, Algorithm::Gcra] {
                 let left = |word| algorithm.remaining(&limit, word, Nanos::new(now));
                 prop_assert!(left(later) <= left(earlier), "{algorithm}");
+            }
+        }
+
+        #[test]
+        fn nothing_can_be_taken_at_the_end_of_time(limit in any_limit(), now in any::<u64>()) {
+            for algorithm in Algorithm::ALL {
+                prop_assert_eq!(algorithm.take(&limit, Word::END, Nanos::new(now), 1), None);
             }
         }
 
@@ -197,7 +241,7 @@ mod test {
             let idle = Nanos::from_secs(days * 86_400);
             for algorithm in Algorithm::ALL {
                 let taken = algorithm.take(&limit, Word::FRESH, Nanos::from_secs(1), 1).unwrap();
-                prop_assert_eq!(algorithm.remaining(&limit, taken.next, idle), algorithm.capacity(&limit), "{}", algorithm);
+                prop_assert_eq!(algorithm.remaining(&limit, taken, idle), algorithm.capacity(&limit), "{}", algorithm);
             }
         }
     }

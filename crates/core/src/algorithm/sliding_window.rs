@@ -5,24 +5,29 @@
 //! The upper 48 bits of the word are the start of the window plus the count, as in the fixed window but in
 //! steps of 2,048 ns; the lower 16 bits are the last window's count, exact up to 65,535 and rounded up beyond.
 
-use super::{Limit, Refused, Taken, Word};
+use super::{Limit, Word};
 use crate::units::Nanos;
 
 const STEP_BITS: u32 = 11;
 const LAST_BITS: u32 = 16;
 const LAST_MAX: u64 = (1 << LAST_BITS) - 1;
 
-/// Takes `n` tokens if the estimate leaves them.
-#[inline]
-pub fn take(limit: &Limit, word: Word, now: Nanos, n: u64) -> Result<Taken, Refused> {
+/// Takes `n` tokens if the estimate leaves them: returns the word to store.
+pub fn take(limit: &Limit, word: Word, now: Nanos, n: u64) -> Option<Word> {
+    let window = Window::at(limit, word, now);
+    if n > window.room() { None } else { Some(window.with(n)) }
+}
+
+/// How long until `n` tokens are there: `None` if no window has that many.
+pub fn wait(limit: &Limit, word: Word, now: Nanos, n: u64) -> Option<Nanos> {
     let window = Window::at(limit, word, now);
     if n > window.limit {
-        return Err(Refused::Never);
+        None
+    } else if n <= window.room() {
+        Some(Nanos::ZERO)
+    } else {
+        Some(from_steps(window.opens_for(n)).since(now))
     }
-    if n > window.room() {
-        return Err(Refused::Wait(window.wait(n, now)));
-    }
-    Ok(Taken { next: window.with(n), delay: Nanos::ZERO })
 }
 
 /// How many whole tokens the estimate leaves.
@@ -41,8 +46,8 @@ pub fn reset_after(limit: &Limit, word: Word, now: Nanos) -> Nanos {
     from_steps(window.start + windows * window.length).since(now)
 }
 
-pub(super) const fn moment(word: Word) -> Nanos {
-    from_steps(word.get() >> LAST_BITS)
+pub(super) const fn word_at(moment: Nanos) -> Word {
+    Word::new(steps(moment) << LAST_BITS)
 }
 
 /// The window that is open now, in steps.
@@ -90,20 +95,19 @@ impl Window {
         Word::new(moment << LAST_BITS | pack(self.last, self.limit))
     }
 
-    /// How long until `n` fit, in this window or, once the count of this one fades, in the next.
-    fn wait(&self, n: u64, now: Nanos) -> Nanos {
+    /// When `n` will fit: in this window or, once the count of this one fades, in the next.
+    fn opens_for(&self, n: u64) -> u64 {
         let faded = |taken: u64, spare: u64| {
             // The first step at which ceil(taken * (length - step) / length) <= spare.
             let still = u128::from(spare) * u128::from(self.length) / u128::from(taken.max(1));
             self.length - u64::try_from(still).unwrap_or(u64::MAX).min(self.length)
         };
-        let moment = match (self.limit - self.count).checked_sub(n) {
+        match (self.limit - self.count).checked_sub(n) {
             Some(spare) if spare > 0 || self.last == 0 => self.start + faded(self.last, spare),
             // Whatever is left of the last window's count stands in the way until this window ends.
             Some(_) => self.start + self.length,
             None => self.start + self.length + faded(self.count, self.limit - n),
-        };
-        from_steps(moment).since(now)
+        }
     }
 }
 
@@ -140,27 +144,28 @@ mod tests {
     fn the_last_window_fades_out() {
         let limit = Limit::per(100, Duration::from_nanos(1_000 << STEP_BITS)).unwrap();
         let at = |step: u64| Nanos::new(step << STEP_BITS);
-        let word = take(&limit, Word::FRESH, at(500), 80).unwrap().next;
+        let word = take(&limit, Word::FRESH, at(500), 80).unwrap();
         assert_eq!(remaining(&limit, word, at(999)), 20);
         assert_eq!(remaining(&limit, word, at(1_000)), 20, "all of the last window still counts");
         assert_eq!(remaining(&limit, word, at(1_500)), 60, "half of it");
         assert_eq!(remaining(&limit, word, at(2_000)), 100, "none of it");
-        assert_eq!(take(&limit, word, at(1_000), 60), Err(Refused::Wait(at(500))));
-        assert_eq!(take(&limit, word, at(1_000), 101), Err(Refused::Never));
+        assert_eq!(take(&limit, word, at(1_000), 60), None);
+        assert_eq!(wait(&limit, word, at(1_000), 60), Some(at(500)));
+        assert_eq!(wait(&limit, word, at(1_000), 101), None);
     }
 
     #[test]
     fn no_double_burst_around_a_boundary() {
         let limit = Limit::per(10, Duration::from_secs(1)).unwrap();
-        let word = take(&limit, Word::FRESH, Nanos::new(999_000_000), 10).unwrap().next;
-        assert!(take(&limit, word, Nanos::new(1_001_000_000), 1).is_err());
+        let word = take(&limit, Word::FRESH, Nanos::new(999_000_000), 10).unwrap();
+        assert!(take(&limit, word, Nanos::new(1_001_000_000), 1).is_none());
     }
 
     #[test]
     fn a_clock_that_steps_back_forgets_nothing() {
         let limit = Limit::per(10, Duration::from_secs(1)).unwrap();
-        let word = take(&limit, Word::FRESH, Nanos::from_secs(5), 10).unwrap().next;
-        assert!(take(&limit, word, Nanos::from_secs(3), 1).is_err());
+        let word = take(&limit, Word::FRESH, Nanos::from_secs(5), 10).unwrap();
+        assert!(take(&limit, word, Nanos::from_secs(3), 1).is_none());
         assert_eq!(remaining(&limit, word, Nanos::from_secs(3)), 0);
     }
 
@@ -181,18 +186,16 @@ mod tests {
             let mut counts = std::collections::BTreeMap::<u64, u64>::new();
             for (now, n) in history {
                 let before = remaining(&limit, word, now);
-                match take(&limit, word, now, n) {
-                    Ok(taken) => {
-                        prop_assert!(n <= before);
-                        word = taken.next;
-                        prop_assert_eq!(remaining(&limit, word, now), before - n);
-                        *counts.entry(steps(now) / window).or_default() += n;
-                    }
-                    Err(Refused::Wait(wait)) => {
-                        prop_assert!(n > before);
-                        prop_assert!(take(&limit, word, now.plus(wait), n).is_ok(), "waited {wait} for {n}");
-                    }
-                    Err(Refused::Never) => prop_assert!(n > limit.amount().min(window - 1)),
+                let wait = wait(&limit, word, now, n);
+                prop_assert_eq!(wait.is_none(), n > limit.amount().min(window - 1));
+                if let Some(taken) = take(&limit, word, now, n) {
+                    prop_assert!(n <= before && wait == Some(Nanos::ZERO));
+                    word = taken;
+                    prop_assert_eq!(remaining(&limit, word, now), before - n);
+                    *counts.entry(steps(now) / window).or_default() += n;
+                } else if let Some(wait) = wait {
+                    prop_assert!(n > before);
+                    prop_assert!(take(&limit, word, now.plus(wait), n).is_some(), "waited {} for {}", wait, n);
                 }
             }
             prop_assert!(counts.values().all(|&count| count <= limit.amount()));
@@ -202,7 +205,7 @@ mod tests {
         fn any_word_at_any_time_is_within_bounds(limit in any_limit(), word in any::<u64>(), now in any::<u64>(), n in any::<u64>()) {
             let (word, now) = (Word::new(word >> 2), Nanos::new(now));
             prop_assert!(remaining(&limit, word, now) <= limit.amount());
-            let _ = (take(&limit, word, now, n), reset_after(&limit, word, now));
+            let _ = (take(&limit, word, now, n), wait(&limit, word, now, n), reset_after(&limit, word, now));
         }
     }
 }
