@@ -3,7 +3,8 @@
 use crate::sync::{AtomicU64, Ordering, spin_loop};
 use tollgate_core::algorithm::Word;
 
-/// The word is all there is to a bucket, so no other memory has to be ordered with it.
+/// The word is all there is to a bucket. Changing it acquires and releases for the sake of the table, where a
+/// slot changes hands: see [`Cell::confirm`].
 #[derive(Debug)]
 pub(crate) struct Cell(AtomicU64);
 
@@ -18,13 +19,20 @@ impl Cell {
     pub(crate) fn update(&self, decide: impl Fn(Word) -> Option<Word>) -> (Word, bool) {
         let mut seen = self.0.load(Ordering::Relaxed);
         while let Some(next) = decide(Word::new(seen)) {
-            match self.0.compare_exchange_weak(seen, next.get(), Ordering::Relaxed, Ordering::Relaxed) {
+            match self.0.compare_exchange_weak(seen, next.get(), Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return (next, true),
                 Err(newer) => seen = newer,
             }
             spin_loop();
         }
         (Word::new(seen), false)
+    }
+
+    /// Whether the word is still the one that was seen. If so, whoever changes it from now on also sees all that
+    /// this thread did before it asked.
+    pub(crate) fn confirm(&self, seen: Word) -> bool {
+        let seen = seen.get();
+        self.0.compare_exchange(seen, seen, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
     /// Nothing can be taken any more, not even by those who are about to.

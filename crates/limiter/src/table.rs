@@ -131,8 +131,8 @@ impl Table {
             let index = usize::try_from(next % self.sets.len() as u64).unwrap_or(0);
             let _guard = self.lock(index);
             for slot in &self.sets[index].slots {
-                if !slot.is_empty() && slot.cell.word() < idle {
-                    slot.tag.store(Tag::NOBODY, Ordering::Release);
+                let word = slot.cell.word();
+                if !slot.is_empty() && word < idle && slot.hand_over(word, Tag::NOBODY) {
                     forgotten += 1;
                 }
             }
@@ -159,14 +159,21 @@ impl Table {
         if let Some(slot) = set.find(tag) {
             return slot;
         }
-        let slot = set.empty(tag).unwrap_or_else(|| set.earliest());
-        if slot.is_empty() {
+        if let Some(slot) = set.empty(tag) {
+            slot.tag.store(tag.get(), Ordering::Release);
             self.keys.fetch_add(1, Ordering::Relaxed);
-        } else if slot.cell.word() >= idle {
-            self.crowded_out.fetch_add(1, Ordering::Relaxed);
+            return slot;
         }
-        slot.tag.store(tag.get(), Ordering::Release);
-        slot
+        loop {
+            let (slot, word) = set.earliest();
+            if slot.hand_over(word, tag.get()) {
+                if word >= idle {
+                    self.crowded_out.fetch_add(1, Ordering::Relaxed);
+                }
+                return slot;
+            }
+            // Its owner took something just now, so it may not be the earliest any more.
+        }
     }
 
     fn home(&self, tag: Tag) -> &Set {
@@ -194,9 +201,9 @@ impl Set {
         self.home_first(tag).find(|slot| slot.is_empty())
     }
 
-    fn earliest(&self) -> &Slot {
-        let later = |a: &'_ Slot, b: &'_ Slot| b.cell.word() < a.cell.word();
-        self.slots.iter().reduce(|a, b| if later(a, b) { b } else { a }).unwrap_or(&self.slots[0])
+    fn earliest(&self) -> (&Slot, Word) {
+        let seen = self.slots.iter().map(|slot| (slot, slot.cell.word()));
+        seen.min_by_key(|&(_, word)| word).unwrap_or((&self.slots[0], Word::FRESH))
     }
 
     /// All slots, those of the key's own cache line first.
@@ -214,6 +221,19 @@ impl Slot {
         self.tag.load(Ordering::Acquire) == tag.get()
     }
 
+    /// Gives the slot to another key, or to nobody, if its word is still the one that was seen. Its owner looks at
+    /// the tag after changing the word: either the change comes first and is noticed here, or the new tag does
+    /// and is noticed there. The set must be locked.
+    fn hand_over(&self, seen: Word, tag: u64) -> bool {
+        let owner = self.tag.load(Ordering::Relaxed);
+        self.tag.store(tag, Ordering::Release);
+        let confirmed = self.cell.confirm(seen);
+        if !confirmed {
+            self.tag.store(owner, Ordering::Release);
+        }
+        confirmed
+    }
+
     fn is_empty(&self) -> bool {
         self.tag.load(Ordering::Acquire) == Tag::NOBODY
     }
@@ -224,7 +244,7 @@ mod model {
     use super::{Table, Tag, WAYS};
     use loom::sync::Arc;
     use loom::thread;
-    use tollgate_core::algorithm::{Limit, Word, gcra};
+    use tollgate_core::algorithm::{Algorithm, Limit, Word, gcra};
     use tollgate_core::units::Nanos;
 
     const ALICE: Tag = Tag::new(11);
@@ -259,21 +279,43 @@ mod model {
         });
     }
 
-    /// While Alice takes, Carol crowds her out of a full set: Alice still never regains a token.
+    /// While Alice takes, Carol crowds her out of a full set. Alice overtakes Bob meanwhile, so what she took must
+    /// not only count against Carol: she would come back to Bob's earlier word.
     #[test]
     fn nobody_regains_tokens_by_being_crowded_out() {
         loom::model(|| {
             assert_eq!(WAYS, 2);
             let table = Arc::new(Table::new(0));
             assert!(take(&table, ALICE, 1));
-            assert!(take(&table, BOB, 3));
+            assert!(take(&table, BOB, 2));
             let carol = {
                 let table = Arc::clone(&table);
                 thread::spawn(move || take(&table, CAROL, 1))
             };
-            assert!(take(&table, ALICE, 1));
+            assert!(take(&table, ALICE, 2));
             assert!(carol.join().unwrap());
-            assert!(taken(&table, ALICE) >= 2);
+            assert!(taken(&table, ALICE) >= 3);
+        });
+    }
+
+    /// Alice comes back in the very moment in which she is forgotten for being idle.
+    #[test]
+    fn nobody_regains_tokens_by_being_swept() {
+        loom::model(|| {
+            let table = Arc::new(Table::new(0));
+            let later = Nanos::from_secs(5);
+            let take = |table: &Table, now| {
+                table.update(ALICE, || Word::FRESH, |word| gcra::take(&limit(), word, now, 1)).1
+            };
+            assert!(take(&table, Nanos::ZERO));
+            let sweeper = {
+                let table = Arc::clone(&table);
+                thread::spawn(move || table.sweep(Algorithm::Gcra.word_at(later), 1))
+            };
+            assert!(take(&table, later));
+            sweeper.join().unwrap();
+            let (word, _) = table.update(ALICE, || Word::FRESH, |_| None);
+            assert!(gcra::remaining(&limit(), word, later) <= 9);
         });
     }
 }

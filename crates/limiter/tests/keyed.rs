@@ -157,7 +157,7 @@ proptest! {
     /// On any history of many keys in a small table, no key ever gets more than a bucket of its own would give.
     #[test]
     fn never_more_than_a_bucket_of_its_own(
-        steps in prop::collection::vec((0..60u32, 1..4u64, 0..400u64), 1..400),
+        steps in prop::collection::vec((0..80u32, 1..6u64, 0..3u64), 1..800),
     ) {
         for algorithm in [Algorithm::TokenBucket, Algorithm::FixedWindow] {
             let (limiter, clock) = limiter(|builder| builder.algorithm(algorithm).max_keys(7));
