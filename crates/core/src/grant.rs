@@ -119,7 +119,12 @@ impl Counter<'_> {
     /// All of `cost` or the reason why not.
     pub fn plan_exactly(&self, account: &Account, pool: &Pool, cost: Tokens) -> Result<Grant, Reason> {
         let grant = self.plan(account, pool, Ask::exactly(cost));
-        if grant.total() >= cost { Ok(grant) } else { Err(self.refusal(account, cost)) }
+        self.shortfall(account, &grant, cost).map_or(Ok(grant), Err)
+    }
+
+    /// Why a planned grant does not cover the need, if it does not.
+    pub fn shortfall(&self, account: &Account, grant: &Grant, need: Tokens) -> Option<Reason> {
+        (grant.total() < need).then(|| self.refusal(account, need))
     }
 
     /// Moves a planned grant out of both states and into the application's leases.

@@ -1,0 +1,136 @@
+//! Nodes, their leases, and what becomes of them when a node falls silent.
+
+use super::{Book, CHORES, LEASE_TTL, SUSPECT_LIMIT};
+use crate::protocol::SyncReply;
+use std::collections::BTreeMap;
+use tollgate_core::id::{AppId, NodeId};
+use tollgate_core::units::{Millis, Rate, Tokens};
+
+/// A node as the ledger knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) incarnation: u64,
+    pub(super) seq: u64,
+    /// What was answered to `seq`, in case the answer got lost.
+    pub(super) reply: Option<SyncReply>,
+    pub(super) seen_at: Millis,
+    /// The epoch it was last heard of in: leases from an earlier one are void.
+    pub(super) epoch: u64,
+    pub(super) leases: BTreeMap<AppId, Lease>,
+}
+
+/// What a node has for one application.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Lease {
+    pub(super) amount: Tokens,
+    /// What the node lets through on its own, should it lose the ledger.
+    pub(super) fallback: Rate,
+    /// Whether the node is silent and suspected of doing so.
+    pub(super) is_suspect: bool,
+}
+
+impl Node {
+    /// A node that has not been heard of before.
+    pub(super) fn new(incarnation: u64, epoch: u64, now: Millis) -> Self {
+        Self { incarnation, seq: 0, reply: None, seen_at: now, epoch, leases: BTreeMap::new() }
+    }
+
+    /// The leases that nobody has written off yet.
+    fn live(&self) -> impl Iterator<Item = &AppId> {
+        self.leases.iter().filter(|(_, lease)| !lease.is_suspect).map(|(app, _)| app)
+    }
+}
+
+impl Book {
+    /// Writes off the leases of nodes that have been silent for too long, a bounded number in each call.
+    pub(super) fn expire_nodes(&mut self, now: Millis) {
+        for _ in 0..CHORES {
+            let is_silent = |(seen_at, _): &&(Millis, NodeId)| now.since(*seen_at) >= LEASE_TTL;
+            let Some(silent) = self.heard.first().filter(is_silent).cloned() else { break };
+            self.heard.remove(&silent);
+            self.silent.push_back(silent.1);
+        }
+        let mut budget = CHORES;
+        while budget > 0 {
+            let Some(id) = self.silent.front().cloned() else { return };
+            let live: Vec<AppId> = self
+                .nodes
+                .get(&id)
+                .map(|node| node.live().take(budget).cloned().collect())
+                .unwrap_or_default();
+            for app in &live {
+                self.expire_lease(&id, app, now);
+            }
+            if live.len() < budget {
+                self.silent.pop_front();
+            }
+            budget -= live.len();
+        }
+    }
+
+    /// Writes a lease off, and suspects the node of going on without it.
+    fn expire_lease(&mut self, node: &NodeId, app: &AppId, now: Millis) {
+        let _ = self.refill(app, now);
+        let Some(node) = self.nodes.get_mut(node) else { return };
+        let until = node.seen_at.plus(LEASE_TTL).plus(SUSPECT_LIMIT);
+        let Some(lease) = node.leases.get_mut(app) else { return };
+        let amount = std::mem::take(&mut lease.amount);
+        lease.is_suspect = true;
+        if let Some(app) = self.apps.get_mut(app) {
+            app.write_off(amount);
+            app.suspects.rate = app.suspects.rate.plus(lease.fallback);
+            app.suspects.until = app.suspects.until.max(until);
+        }
+    }
+
+    /// A node speaks: it is heard of now, and not suspected of anything any more.
+    pub(super) fn hear(&mut self, id: &NodeId, now: Millis) {
+        let Some(node) = self.nodes.get_mut(id) else { return };
+        self.heard.remove(&(node.seen_at, id.clone()));
+        self.silent.retain(|silent| silent != id);
+        self.heard.insert((now, id.clone()));
+        node.seen_at = now;
+        if node.epoch != self.epoch {
+            node.epoch = self.epoch;
+            node.leases.clear();
+        }
+        let suspected = |(_, lease): &(&AppId, &mut Lease)| lease.is_suspect;
+        let cleared: Vec<(AppId, Rate)> = node
+            .leases
+            .iter_mut()
+            .filter(suspected)
+            .map(|(app, lease)| {
+                lease.is_suspect = false;
+                (app.clone(), lease.fallback)
+            })
+            .collect();
+        for (app, fallback) in cleared {
+            self.clear(&app, fallback, now);
+        }
+    }
+
+    /// Forgets a node: what it still had in leases is written off.
+    pub(super) fn bury(&mut self, id: &NodeId, now: Millis) {
+        let Some(node) = self.nodes.remove(id) else { return };
+        self.heard.remove(&(node.seen_at, id.clone()));
+        self.silent.retain(|silent| silent != id);
+        if node.epoch != self.epoch {
+            return;
+        }
+        for (id, lease) in node.leases {
+            if lease.is_suspect {
+                self.clear(&id, lease.fallback, now);
+            } else if let Some(app) = self.apps.get_mut(&id) {
+                app.write_off(lease.amount);
+            }
+        }
+    }
+
+    /// One node less is suspected of letting requests of this application through.
+    fn clear(&mut self, app: &AppId, fallback: Rate, now: Millis) {
+        let _ = self.refill(app, now);
+        if let Some(app) = self.apps.get_mut(app) {
+            app.suspects.rate = app.suspects.rate.minus(fallback);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Reservations: tokens spent ahead for work whose cost is known only when it is done.
+
+use super::{Book, CHORES, climate};
+use crate::protocol::LedgerError;
+use tollgate_core::id::AppId;
+use tollgate_core::reservation::{Reservation, Settlement};
+use tollgate_core::units::{Millis, Tokens};
+
+/// A reservation and whose it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Whose tokens they are.
+    pub app: AppId,
+    /// How many, and until when.
+    pub reservation: Reservation,
+}
+
+impl Book {
+    /// Takes `estimate` now, or refuses. The caller makes the id up, unguessable.
+    pub fn reserve(
+        &mut self,
+        id: &str,
+        app: &AppId,
+        estimate: Tokens,
+        timeout: Millis,
+        now: Millis,
+    ) -> Result<Reservation, LedgerError> {
+        self.advance(now);
+        if let Some(held) = self.held.get(id) {
+            // The answer got lost and the call came again.
+            return Ok(held.reservation);
+        }
+        self.refill(app, now)?;
+        self.spend_now(app, estimate, now)?;
+        let reservation = Reservation::new(estimate, now.plus(timeout));
+        self.ends.insert((reservation.expires_at, id.to_owned()));
+        self.held.insert(id.to_owned(), Held { app: app.clone(), reservation });
+        Ok(reservation)
+    }
+
+    /// The work is done and cost `actual`: gives back the excess, or takes the shortfall.
+    pub fn complete(&mut self, id: &str, actual: Tokens, now: Millis) -> Result<Settlement, LedgerError> {
+        self.advance(now);
+        self.settle_held(id, now, |reservation, available| reservation.complete(actual, available).ok())
+    }
+
+    /// The work was given up: all of it comes back.
+    pub fn cancel(&mut self, id: &str, now: Millis) -> Result<Settlement, LedgerError> {
+        self.advance(now);
+        self.settle_held(id, now, |reservation, _| reservation.cancel().ok())
+    }
+
+    /// Ends reservations whose time is up, a bounded number in each call.
+    pub(super) fn expire_held(&mut self, now: Millis) {
+        for _ in 0..CHORES {
+            let Some((_, id)) = self.ends.first().filter(|(ends, _)| *ends <= now).cloned() else { return };
+            let _ = self.settle_held(&id, now, |reservation, _| reservation.expire(now));
+        }
+    }
+
+    fn settle_held(
+        &mut self,
+        id: &str,
+        now: Millis,
+        end: impl FnOnce(&mut Reservation, Tokens) -> Option<Settlement>,
+    ) -> Result<Settlement, LedgerError> {
+        let mut held = self.held.remove(id).ok_or(LedgerError::NoReservation)?;
+        self.ends.remove(&(held.reservation.expires_at, id.to_owned()));
+        // An application that was deleted meanwhile has nothing to settle with.
+        self.refill(&held.app, now)?;
+        let app = self.apps.get_mut(&held.app).ok_or(LedgerError::UnknownApp)?;
+        let available = app.account.rights;
+        let settlement = end(&mut held.reservation, available).ok_or(LedgerError::NoReservation)?;
+        let spilled = app.settle(&climate(&self.emergency, &self.overload, app), &settlement);
+        self.pool.absorb(spilled, &self.capacity, self.promised);
+        Ok(settlement)
+    }
+}

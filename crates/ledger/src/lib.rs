@@ -1,0 +1,16 @@
+//! The single truth about tokens: L1, its L2s and the leases that are out.
+//!
+//! - [`Ledger`] is what every ledger can do, each call one atomic step at the ledger's own time.
+//! - [`MemoryLedger`] keeps it in this process.
+//! - [`Book`] is one cluster as plain state, handed the time by its caller: the rules themselves.
+//! - [`protocol`] is what nodes and operators say to a ledger, and what it answers.
+
+pub mod book;
+mod ledger;
+mod memory;
+pub mod protocol;
+
+pub use book::Book;
+pub use ledger::{Answer, Ledger};
+pub use memory::{LedgerClock, MemoryLedger, WallClock};
+pub use protocol::LedgerError;

@@ -1,0 +1,150 @@
+use crate::book::{Audit, Book};
+use crate::ledger::{Answer, Ledger};
+use crate::protocol::{LedgerError, PutApp, Seed, Sync, SyncReply};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tollgate_core::borrow::Repayment;
+use tollgate_core::id::{AppId, ClusterId};
+use tollgate_core::quota::Capacity;
+use tollgate_core::reservation::{Reservation, Settlement};
+use tollgate_core::units::{Millis, Ratio, Tokens};
+
+/// Where a ledger in this process takes its time from.
+pub trait LedgerClock: Send + std::marker::Sync {
+    /// Milliseconds since the Unix epoch.
+    fn now(&self) -> Millis;
+}
+
+/// The machine's clock. It may be set back: the arithmetic expects that.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WallClock;
+
+impl LedgerClock for WallClock {
+    fn now(&self) -> Millis {
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(Millis::ZERO, Millis::from)
+    }
+}
+
+impl<F: Fn() -> Millis + Send + std::marker::Sync> LedgerClock for F {
+    fn now(&self) -> Millis {
+        self()
+    }
+}
+
+/// A ledger inside this process: a book for each cluster, behind one lock that is never held for longer than a
+/// step of arithmetic.
+#[derive(Debug, Default)]
+pub struct MemoryLedger<C = WallClock> {
+    books: Mutex<HashMap<ClusterId, Book>>,
+    clock: C,
+}
+
+impl<C: LedgerClock> MemoryLedger<C> {
+    /// An empty ledger on another clock.
+    pub fn with_clock(clock: C) -> Self {
+        Self { books: Mutex::default(), clock }
+    }
+
+    fn books(&self) -> MutexGuard<'_, HashMap<ClusterId, Book>> {
+        // A book is changed in steps that do not panic; one that did would have left it between two of them.
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(&self, cluster: &ClusterId, step: impl FnOnce(&mut Book, Millis) -> Answer<T>) -> Answer<T> {
+        let mut books = self.books();
+        // Read under the lock, so that time does not go back between two steps.
+        let now = self.clock.now();
+        step(books.get_mut(cluster).ok_or(LedgerError::Unseeded)?, now)
+    }
+}
+
+impl<C: LedgerClock> Ledger for MemoryLedger<C> {
+    async fn seed(&self, cluster: &ClusterId, seed: &Seed) -> Answer<u64> {
+        let mut books = self.books();
+        if let Some(book) = books.get(cluster) {
+            return Ok(book.version());
+        }
+        let book = Book::seed(seed.clone(), self.clock.now())?;
+        let version = book.version();
+        books.insert(cluster.clone(), book);
+        Ok(version)
+    }
+
+    async fn sync(&self, cluster: &ClusterId, sync: &Sync) -> Answer<SyncReply> {
+        self.with(cluster, |book, now| book.sync(sync, now))
+    }
+
+    async fn depart(&self, cluster: &ClusterId, sync: &Sync) -> Answer<SyncReply> {
+        self.with(cluster, |book, now| book.depart(sync, now))
+    }
+
+    async fn acquire(&self, cluster: &ClusterId, app: &AppId, cost: Tokens) -> Answer<Tokens> {
+        self.with(cluster, |book, now| book.acquire(app, cost, now))
+    }
+
+    async fn reserve(
+        &self,
+        cluster: &ClusterId,
+        app: &AppId,
+        id: &str,
+        estimate: Tokens,
+        timeout: Millis,
+    ) -> Answer<Reservation> {
+        self.with(cluster, |book, now| book.reserve(id, app, estimate, timeout, now))
+    }
+
+    async fn complete(&self, cluster: &ClusterId, id: &str, actual: Tokens) -> Answer<Settlement> {
+        self.with(cluster, |book, now| book.complete(id, actual, now))
+    }
+
+    async fn cancel(&self, cluster: &ClusterId, id: &str) -> Answer<Settlement> {
+        self.with(cluster, |book, now| book.cancel(id, now))
+    }
+
+    async fn borrow(&self, cluster: &ClusterId, app: &AppId, amount: Tokens) -> Answer<Tokens> {
+        self.with(cluster, |book, now| book.borrow(app, amount, now))
+    }
+
+    async fn repay(&self, cluster: &ClusterId, app: &AppId, amount: Tokens) -> Answer<Repayment> {
+        self.with(cluster, |book, now| book.repay(app, amount, now))
+    }
+
+    async fn put_app(&self, cluster: &ClusterId, put: &PutApp) -> Answer<u64> {
+        self.with(cluster, |book, now| book.put_app(put.clone(), now))
+    }
+
+    async fn delete_app(&self, cluster: &ClusterId, app: &AppId) -> Answer<u64> {
+        self.with(cluster, |book, now| book.delete_app(app, now))
+    }
+
+    async fn put_cluster(&self, cluster: &ClusterId, capacity: &Capacity) -> Answer<u64> {
+        self.with(cluster, |book, now| book.put_cluster(*capacity, now))
+    }
+
+    async fn declare_emergency(&self, cluster: &ClusterId, reason: &str, duration: Millis) -> Answer<u64> {
+        self.with(cluster, |book, now| {
+            book.declare_emergency(reason, duration, now);
+            Ok(book.version())
+        })
+    }
+
+    async fn end_emergency(&self, cluster: &ClusterId) -> Answer<u64> {
+        self.with(cluster, |book, now| {
+            book.end_emergency(now);
+            Ok(book.version())
+        })
+    }
+
+    async fn reset(&self, cluster: &ClusterId, app: &AppId) -> Answer<()> {
+        self.with(cluster, |book, now| book.reset(app, now))
+    }
+
+    async fn reconcile(&self, cluster: &ClusterId) -> Answer<Vec<(AppId, Ratio)>> {
+        self.with(cluster, |book, now| Ok(book.reconcile(now)))
+    }
+
+    async fn audit(&self, cluster: &ClusterId) -> Answer<Audit> {
+        self.with(cluster, |book, now| Ok(book.audit(now)))
+    }
+}
