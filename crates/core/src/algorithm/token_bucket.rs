@@ -1,6 +1,6 @@
 //! The token bucket: tokens drip in at the rate, are saved up to the burst, and requests take them.
 //!
-//! Decisions are those of [`gcra`](super::gcra), whose word says when the bucket will be full; here it is read
+//! Decisions are those of [`gcra`], whose word says when the bucket will be full; here it is read
 //! as the number of tokens in the bucket.
 
 use super::{Limit, Word, gcra, limit};

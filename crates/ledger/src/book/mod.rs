@@ -1,6 +1,6 @@
 //! One cluster's book: L1, its L2s and the leases that are out, as plain state that is handed the time.
 //!
-//! Every operation first brings the cluster up to now ([`Book::advance`]) and touches only the applications it
+//! Every operation first brings the cluster up to now and touches only the applications it
 //! names, so its cost does not depend on how many there are. A script that keeps the same book in Redis does the
 //! same steps in the same order.
 

@@ -1,0 +1,66 @@
+# Everything a developer does, by name. `make` alone lists it.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# Where rustup puts cargo, for shells that do not say so.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
+PROPTEST_CASES ?= 20000
+
+.PHONY: help run test bench soak fmt lint doc loom deny need-rust need-redis need-cargo-deny
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: need-rust ## Show what there is today (tollgate demo)
+	@echo "==> building and running the demo"
+	@cargo run --quiet --locked -p tollgate -- demo
+
+test: need-rust need-redis ## Check everything: format, lints, tests, model, docs, examples, dependencies
+	@scripts/test
+
+bench: need-rust ## Measure the limiter against its peers
+	@echo "==> measuring the limiter against its peers"
+	@cargo run --release --locked -p tollgate-bench -- limiter
+
+soak: need-rust need-redis ## Run the property tests with many more cases (PROPTEST_CASES), and the model
+	@echo "==> tests, each property with $(PROPTEST_CASES) cases"
+	@PROPTEST_CASES=$(PROPTEST_CASES) cargo test --workspace --exclude tollgate-bench --locked --lib --bins --tests
+	@echo "==> model: every interleaving of the lock-free parts"
+	@scripts/loom
+
+fmt: need-rust ## Format the code
+	@echo "==> formatting"
+	@cargo fmt --all
+
+lint: need-rust need-cargo-deny ## Check format, lints and dependencies
+	@echo "==> format"
+	@cargo fmt --all --check
+	@echo "==> lints"
+	@cargo clippy --workspace --all-targets --locked -- -D warnings
+	@echo "==> dependencies"
+	@scripts/deny
+
+doc: need-rust ## Build the documentation of the crates
+	@echo "==> documentation"
+	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	@echo "open target/doc/tollgate_limiter/index.html"
+
+loom: need-rust ## Try every interleaving of the lock-free parts
+	@echo "==> model: every interleaving of the lock-free parts"
+	@scripts/loom
+
+deny: need-rust need-cargo-deny ## Check licences and sources of the dependencies
+	@echo "==> dependencies"
+	@scripts/deny
+
+need-rust:
+	@scripts/need-rust
+
+need-redis:
+	@scripts/need-redis
+
+need-cargo-deny:
+	@scripts/need-cargo-deny

@@ -1,0 +1,49 @@
+//! What the binary can be asked to do: one file per command.
+
+mod demo;
+mod diff;
+mod file;
+mod validate;
+
+use clap::Subcommand;
+use std::process::ExitCode;
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Demo(demo::Demo),
+    Validate(validate::Validate),
+    Diff(diff::Diff),
+}
+
+impl Command {
+    /// Does what was asked.
+    pub(crate) fn run(self) -> anyhow::Result<Outcome> {
+        match self {
+            Self::Demo(demo) => demo.run(),
+            Self::Validate(validate) => validate.run(),
+            Self::Diff(diff) => diff.run(),
+        }
+    }
+}
+
+/// How a command ended, for scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// 0: the answer is yes.
+    Yes,
+    /// 1: the answer is no.
+    No,
+    /// 2: the question was wrong.
+    Wrong,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Yes => Self::SUCCESS,
+            Outcome::No => Self::from(1),
+            Outcome::Wrong => Self::from(2),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The one binary of Tollgate.
+
+mod command;
+mod output;
+
+use clap::Parser;
+use command::{Command, Outcome};
+use std::process::ExitCode;
+
+/// A distributed, hierarchical rate limiter: every request pays its toll
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+fn main() -> ExitCode {
+    let outcome = Cli::parse().command.run().unwrap_or_else(|error| {
+        output::complain(&format!("error: {error:#}"));
+        Outcome::Wrong
+    });
+    outcome.into()
+}

@@ -1,0 +1,144 @@
+use crate::port::free_cluster_port;
+use crate::server::{PATIENCE, RedisServer};
+use anyhow::Context;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A Redis Cluster of our own: three primaries, each with a replica.
+#[derive(Debug)]
+pub struct RedisCluster {
+    servers: Vec<RedisServer>,
+}
+
+impl RedisCluster {
+    /// How long a node may be silent before the others take its place, in milliseconds.
+    const NODE_TIMEOUT: &str = "2000";
+
+    /// Starts six servers and joins them.
+    pub fn start() -> anyhow::Result<Self> {
+        let options = [
+            ["--cluster-enabled", "yes"],
+            ["--cluster-node-timeout", Self::NODE_TIMEOUT],
+            // Copies start at once instead of waiting for more to join.
+            ["--repl-diskless-sync-delay", "0"],
+        ];
+        let servers = (0..6)
+            .map(|_| RedisServer::start_on(free_cluster_port()?, options.as_flattened()))
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        let cluster = Self { servers };
+        cluster.join()?;
+        Ok(cluster)
+    }
+
+    /// The servers.
+    pub fn servers(&self) -> &[RedisServer] {
+        &self.servers
+    }
+
+    /// Where to reach it.
+    pub fn url(&self) -> String {
+        format!("redis+cluster://127.0.0.1:{}", self.servers[0].port())
+    }
+
+    /// The position of the primary that has this key.
+    pub fn primary_of(&self, key: &str) -> anyhow::Result<usize> {
+        let any = self.any_alive()?;
+        let slot: u32 = any.cli(&["CLUSTER", "KEYSLOT", key])?.trim().parse().context("not a slot")?;
+        let nodes = any.cli(&["CLUSTER", "NODES"])?;
+        let port = nodes.lines().find_map(|line| owner_port(line, slot)).context("nobody has the slot")?;
+        self.servers.iter().position(|server| server.port() == port).context("not one of ours")
+    }
+
+    /// One of the servers, to do something to it.
+    pub fn server(&mut self, index: usize) -> &mut RedisServer {
+        &mut self.servers[index]
+    }
+
+    /// Waits until every slot has a primary again.
+    pub fn wait_until_whole(&self) -> anyhow::Result<()> {
+        self.any_alive()?.wait_for("cluster_state:ok", &["CLUSTER", "INFO"])
+    }
+
+    /// Waits until another server than `old` has this key.
+    pub fn wait_until_another(&self, old: usize, key: &str) -> anyhow::Result<()> {
+        let start = Instant::now();
+        while self.primary_of(key).is_ok_and(|primary| primary == old) || self.primary_of(key).is_err() {
+            anyhow::ensure!(start.elapsed() < PATIENCE, "nobody took the place of server {old}");
+            thread::sleep(Duration::from_millis(50));
+        }
+        self.wait_until_whole()
+    }
+
+    /// Waits until every primary that is alive has a copy that is up to date enough to take its place.
+    pub fn wait_until_copied(&self) -> anyhow::Result<()> {
+        let start = Instant::now();
+        let has_copies = |server: &RedisServer| {
+            server
+                .cli(&["INFO", "replication"])
+                .is_ok_and(|text| text.contains("master_link_status:up") || text.contains("state=online"))
+        };
+        while !self.servers.iter().all(has_copies) {
+            anyhow::ensure!(start.elapsed() < PATIENCE, "some server has no copy");
+            thread::sleep(Duration::from_millis(50));
+        }
+        Ok(())
+    }
+
+    fn any_alive(&self) -> anyhow::Result<&RedisServer> {
+        let is_alive =
+            |server: &&RedisServer| server.cli(&["PING"]).is_ok_and(|answer| answer.contains("PONG"));
+        self.servers.iter().find(is_alive).context("no server is alive")
+    }
+
+    fn join(&self) -> anyhow::Result<()> {
+        let addresses: Vec<String> =
+            self.servers.iter().map(|server| format!("127.0.0.1:{}", server.port())).collect();
+        let mut words = vec!["--cluster", "create"];
+        words.extend(addresses.iter().map(String::as_str));
+        words.extend(["--cluster-replicas", "1", "--cluster-yes"]);
+        self.servers[0].cli(&words)?;
+        for server in &self.servers {
+            server.wait_for("cluster_state:ok", &["CLUSTER", "INFO"])?;
+            server.wait_for("cluster_known_nodes:6", &["CLUSTER", "INFO"])?;
+        }
+        self.wait_until_copied()
+    }
+}
+
+/// The port of the primary that a line of `CLUSTER NODES` is about, if it has the slot.
+fn owner_port(line: &str, slot: u32) -> Option<u16> {
+    let mut words = line.split(' ');
+    let address = words.nth(1)?;
+    let flags = words.next()?;
+    if !flags.contains("master") || flags.contains("fail") {
+        return None;
+    }
+    let has = |range: &str| {
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        Some(from.parse::<u32>().ok()? <= slot && slot <= to.parse::<u32>().ok()?)
+    };
+    words.skip(5).any(|range| has(range) == Some(true)).then_some(())?;
+    address.split(['@', ',']).next()?.rsplit_once(':')?.1.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_owner_of_a_slot() {
+        let line = "07c3 127.0.0.1:30004@40004,host myself,master - 0 142 4 connected 0-5460 7000";
+        assert_eq!(owner_port(line, 5460), Some(30_004));
+        assert_eq!(owner_port(line, 7_000), Some(30_004));
+        assert_eq!(owner_port(line, 5_461), None);
+        assert_eq!(owner_port(&line.replace("master", "slave"), 1), None);
+    }
+
+    #[test]
+    fn a_cluster_stands_and_survives_a_primary() -> anyhow::Result<()> {
+        let mut cluster = RedisCluster::start()?;
+        let primary = cluster.primary_of("ratelimit:{cluster-01}")?;
+        cluster.server(primary).kill();
+        cluster.wait_until_another(primary, "ratelimit:{cluster-01}")
+    }
+}

@@ -1,0 +1,11 @@
+//! Real servers for tests: started on free loopback ports, killed when dropped.
+
+mod cluster;
+mod port;
+mod process;
+mod server;
+
+pub use cluster::RedisCluster;
+pub use port::free_port;
+pub use process::Signal;
+pub use server::RedisServer;

@@ -1,0 +1,58 @@
+use anyhow::Context;
+use std::process::{Child, Command, Stdio};
+
+/// What can be done to a process from the outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// `SIGKILL`: it is gone at once.
+    Kill,
+    /// `SIGSTOP`: it stands still, its connections stay open.
+    Stop,
+    /// `SIGCONT`: it goes on.
+    Continue,
+}
+
+/// A process of ours, killed when dropped.
+#[derive(Debug)]
+pub(crate) struct Process(Child);
+
+impl Process {
+    pub(crate) fn start(command: &mut Command) -> anyhow::Result<Self> {
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("cannot start {command:?}"))?;
+        Ok(Self(child))
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) -> anyhow::Result<()> {
+        let name = match signal {
+            Signal::Kill => "-KILL",
+            Signal::Stop => "-STOP",
+            Signal::Continue => "-CONT",
+        };
+        run(Command::new("kill").arg(name).arg(self.0.id().to_string())).map(drop)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may be stopped, or gone already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs a command to its end and returns what it printed.
+pub(crate) fn run(command: &mut Command) -> anyhow::Result<String> {
+    let output = command.output().with_context(|| format!("cannot run {command:?}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    anyhow::ensure!(
+        output.status.success(),
+        "{command:?} failed: {text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Ok(text)
+}

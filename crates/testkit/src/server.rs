@@ -1,0 +1,88 @@
+use crate::port::free_port;
+use crate::process::{Process, Signal, run};
+use anyhow::Context;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How long a server may take to answer after it was started.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A `redis-server` of our own, with nothing saved to disk.
+#[derive(Debug)]
+pub struct RedisServer {
+    port: u16,
+    options: Vec<String>,
+    home: TempDir,
+    process: Option<Process>,
+}
+
+impl RedisServer {
+    /// Starts a server on a free port and waits until it answers.
+    pub fn start() -> anyhow::Result<Self> {
+        Self::start_on(free_port()?, &[])
+    }
+
+    /// Starts a server on that port with more options, as `["--name", "value"]`.
+    pub fn start_on(port: u16, options: &[&str]) -> anyhow::Result<Self> {
+        let options = options.iter().map(ToString::to_string).collect();
+        let home = TempDir::new().context("no temporary folder")?;
+        let mut server = Self { port, options, home, process: None };
+        server.restart()?;
+        Ok(server)
+    }
+
+    /// The port it listens on.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Where to reach it.
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Kills it, if it runs.
+    pub fn kill(&mut self) {
+        self.process = None;
+    }
+
+    /// Starts it again, empty, on the same port.
+    pub fn restart(&mut self) -> anyhow::Result<()> {
+        self.kill();
+        let process = Process::start(
+            Command::new("redis-server")
+                .args(["--port", &self.port.to_string(), "--bind", "127.0.0.1", "--save", ""])
+                .args(["--appendonly", "no", "--dir"])
+                .arg(self.home.path())
+                .args(&self.options),
+        )?;
+        self.process = Some(process);
+        self.wait_for("PONG", &["PING"])
+    }
+
+    /// Does something to its process.
+    pub fn signal(&self, signal: Signal) -> anyhow::Result<()> {
+        self.process.as_ref().context("the server is not running")?.signal(signal)
+    }
+
+    /// Runs a command by `redis-cli` and returns what it printed.
+    pub fn cli(&self, words: &[&str]) -> anyhow::Result<String> {
+        let port = self.port.to_string();
+        run(Command::new("redis-cli").args(["-h", "127.0.0.1", "-p", &port]).args(words))
+    }
+
+    /// Asks until the answer contains `expected`.
+    pub fn wait_for(&self, expected: &str, words: &[&str]) -> anyhow::Result<()> {
+        let start = Instant::now();
+        loop {
+            let answer = self.cli(words);
+            if answer.as_ref().is_ok_and(|text| text.contains(expected)) {
+                return Ok(());
+            }
+            anyhow::ensure!(start.elapsed() < PATIENCE, "no {expected:?} on port {}: {answer:?}", self.port);
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
