@@ -16,13 +16,16 @@ use crate::units::Nanos;
 #[inline]
 pub fn take(limit: &Limit, word: Word, now: Nanos, n: u64) -> Option<Word> {
     let ((cost, beside), now) = (limit.split(n)?, ticks(now));
-    if word.get() > now + beside { None } else { Some(Word::new(word.get().max(now) + cost)) }
+    if word.get() > now.checked_add(beside)? {
+        return None;
+    }
+    word.get().max(now).checked_add(cost).map(Word::new)
 }
 
 /// How long until `n` tokens are there: `None` if the limit never holds that many.
 pub fn wait(limit: &Limit, word: Word, now: Nanos, n: u64) -> Option<Nanos> {
     let (_, beside) = limit.split(n)?;
-    Some(nanos(word.get().saturating_sub(ticks(now) + beside)))
+    Some(nanos(word.get().saturating_sub(ticks(now).saturating_add(beside))))
 }
 
 /// How many whole tokens could be taken now.
@@ -38,7 +41,7 @@ pub fn reset_after(word: Word, now: Nanos) -> Nanos {
 /// What is left, in ticks.
 pub(super) fn room(limit: &Limit, word: Word, now: Nanos) -> u64 {
     let now = ticks(now);
-    (now + limit.depth()).saturating_sub(word.get().max(now))
+    now.saturating_add(limit.depth()).saturating_sub(word.get().max(now))
 }
 
 pub(super) const fn word_at(moment: Nanos) -> Word {
@@ -106,9 +109,18 @@ mod tests {
             prop_assert!(wait == Nanos::ZERO || take(&limit, word, too_early, n).is_none());
         }
 
+        /// Also past the horizon, where the clock seems to step back.
+        #[test]
+        fn nothing_is_ever_given_back(limit in any_limit(), word in any::<u64>(), now in any::<u64>(), n in 1..50u64) {
+            let (word, now) = (Word::new(word), Nanos::new(now));
+            if let Some(next) = take(&limit, word, now, n) {
+                prop_assert!(next > word);
+            }
+        }
+
         #[test]
         fn what_remains_can_be_taken_and_no_more(limit in any_limit(), word in any::<u64>(), now in any::<u64>()) {
-            let (word, now) = (Word::new(word), Nanos::new(now));
+            let (word, now) = (Word::new(word), Nanos::new(now % Limit::HORIZON.get()));
             let left = remaining(&limit, word, now);
             prop_assert!(left <= limit.burst());
             prop_assert!(left == 0 || take(&limit, word, now, left).is_some());

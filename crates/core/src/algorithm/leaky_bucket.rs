@@ -62,6 +62,6 @@ mod tests {
         let word = with_water(&limit, 99, Nanos::ZERO);
         assert_eq!(water(&limit, word, Nanos::ZERO), Tokens::whole(10));
         assert_eq!(water(&limit, word, Nanos::from_secs(5)), Tokens::ZERO);
-        assert_eq!(water(&limit, word, Nanos::MAX), Tokens::ZERO);
+        assert_eq!(water(&limit, word, Limit::HORIZON), Tokens::ZERO);
     }
 }

@@ -54,8 +54,8 @@ impl Limit {
     /// The longest period, and the longest time for a burst to refill: 366 days.
     pub const MAX_SPAN: Duration = Duration::from_hours(366 * 24);
 
-    /// Time stands still beyond this: 17 years after the clock's origin, the words are used up. Buckets stop
-    /// refilling then; they never hand out more.
+    /// The words last until here, 17 years after the clock's origin. After that, buckets soon refuse everything;
+    /// they never hand out more.
     pub const HORIZON: Nanos = Nanos::from_secs(17 * 366 * 24 * 60 * 60);
 
     /// `rate` tokens a second, `burst` at once.
@@ -174,11 +174,9 @@ const fn mix(number: u64) -> u64 {
 /// a second at most 0.003 % of its rate.
 const TICK_BITS: u32 = 5;
 
-/// A moment or span in ticks. Moments stop at the horizon, so a moment plus a span always fits.
+/// A moment or span in ticks. Past the horizon the clock seems to step back, which hands out nothing.
 pub(super) const fn ticks(time: Nanos) -> u64 {
-    let nanos = time.get();
-    let horizon = Limit::HORIZON.get();
-    (if nanos > horizon { horizon } else { nanos }) << TICK_BITS
+    time.get() << TICK_BITS
 }
 
 /// Ticks in nanoseconds, rounded up: a wait is never told too short.
@@ -204,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_moment_and_a_span_fit_in_a_word() {
-        let furthest = ticks(Nanos::MAX).checked_add(ticks(Limit::MAX_SPAN.into()));
+        let furthest = ticks(Limit::HORIZON).checked_add(ticks(Limit::MAX_SPAN.into()));
         assert!(furthest.is_some_and(|word| word.checked_add(word >> 8).is_some()));
     }
 }

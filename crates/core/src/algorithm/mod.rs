@@ -229,7 +229,7 @@ mod test {
         }
 
         #[test]
-        fn a_fresh_word_is_full_for_ever(limit in any_limit(), now in any::<u64>()) {
+        fn a_fresh_word_is_full_until_the_horizon(limit in any_limit(), now in 0..Limit::HORIZON.get()) {
             for algorithm in Algorithm::ALL {
                 prop_assert_eq!(algorithm.remaining(&limit, Word::FRESH, Nanos::new(now)), algorithm.capacity(&limit));
                 prop_assert_eq!(algorithm.reset_after(&limit, Word::FRESH, Nanos::new(now)), Nanos::ZERO);

@@ -45,7 +45,7 @@ mod tests {
         let word = with_level(&limit, 0, Nanos::ZERO);
         assert_eq!(level(&limit, word, Nanos::new(100_000_000)), Tokens::from_micros(500_000));
         assert_eq!(level(&limit, word, Nanos::from_secs(3_600)), Tokens::whole(10));
-        assert_eq!(level(&limit, word, Nanos::MAX), Tokens::whole(10));
+        assert_eq!(level(&limit, word, Limit::HORIZON), Tokens::whole(10));
     }
 
     #[test]
