@@ -27,7 +27,7 @@ bench: need-rust ## Measure the limiter against its peers
 
 soak: need-rust need-redis ## Run the property tests with many more cases (PROPTEST_CASES), and the model
 	@echo "==> tests, each property with $(PROPTEST_CASES) cases"
-	@PROPTEST_CASES=$(PROPTEST_CASES) cargo test --workspace --exclude tollgate-bench --locked --lib --bins --tests
+	@PROPTEST_CASES=$(PROPTEST_CASES) cargo test --workspace --all-features --exclude tollgate-bench --locked --lib --bins --tests
 	@echo "==> model: every interleaving of the lock-free parts"
 	@scripts/loom
 
@@ -39,7 +39,7 @@ lint: need-rust need-cargo-deny ## Check format, lints and dependencies
 	@echo "==> format"
 	@cargo fmt --all --check
 	@echo "==> lints"
-	@cargo clippy --workspace --all-targets --locked -- -D warnings
+	@cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 	@echo "==> dependencies"
 	@scripts/deny
 

@@ -15,6 +15,7 @@ pub const MAX_ELAPSED: Millis = Millis::from_secs(3_600);
 
 /// The state of one application.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Account {
     /// Rights in the bucket.
     pub rights: Tokens,

@@ -5,6 +5,7 @@ use crate::units::{Ratio, Tokens};
 
 /// What an application has borrowed and what it owes for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Loan {
     /// What was borrowed and is not paid back yet.
     pub borrowed: Tokens,

@@ -5,6 +5,7 @@ use crate::units::{Millis, Tokens};
 
 /// What was drawn in the window that is open. A window opens with the first draw after the last one ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Allowance {
     /// What was drawn in this window.
     pub drawn: Tokens,

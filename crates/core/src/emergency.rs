@@ -24,6 +24,7 @@ pub const fn ratio(priority: Priority) -> Ratio {
 
 /// Who started it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Cause {
     /// An operator.
     Operator,
@@ -53,6 +54,7 @@ pub enum Event {
 
 /// Whether the cluster is in emergency mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Emergency {
     /// It is not.
     Off {

@@ -49,7 +49,25 @@ macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        #[cfg_attr(feature = "serde", serde(try_from = "&str", into = "alloc::string::String"))]
         pub struct $name(Arc<str>);
+
+        #[cfg(feature = "serde")]
+        impl TryFrom<&str> for $name {
+            type Error = IdError;
+
+            fn try_from(text: &str) -> Result<Self, IdError> {
+                Self::new(text)
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl From<$name> for alloc::string::String {
+            fn from(name: $name) -> Self {
+                name.0.as_ref().into()
+            }
+        }
 
         impl $name {
             /// The name, if `text` is one.

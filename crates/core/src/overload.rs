@@ -11,6 +11,7 @@ pub const RECOVERY_PER_SECOND: Ratio = Ratio::percent(20);
 
 /// How deep the cut is. It deepens at once and is lifted gradually.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Overload {
     /// The cut in force: zero for none, one for all.
     pub cut: Ratio,

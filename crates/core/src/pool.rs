@@ -10,6 +10,7 @@ use crate::units::{Millis, Rate, Tokens};
 
 /// The state of one cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pool {
     /// Headroom for anybody.
     pub slack: Tokens,

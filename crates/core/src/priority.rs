@@ -4,6 +4,7 @@ use core::fmt;
 
 /// P0 matters most, P3 least.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Priority {
     /// Served in full even in an emergency.
     P0,

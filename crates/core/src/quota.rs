@@ -5,6 +5,7 @@ use crate::units::{Millis, Rate, Ratio, Tokens};
 
 /// What an application was promised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Quota {
     /// The rate it can always count on.
     pub guaranteed: Rate,
@@ -30,6 +31,7 @@ impl Quota {
 
 /// On what terms an application may borrow from the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LoanTerms {
     /// The most that may be borrowed at a time.
     pub limit: Tokens,
@@ -54,6 +56,7 @@ impl Default for LoanTerms {
 
 /// What a cluster can stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Capacity {
     /// What the hardware can serve.
     pub rate: Rate,

@@ -6,6 +6,7 @@ macro_rules! reasons {
     ($($(#[$doc:meta])* $variant:ident $code:literal,)+) => {
         /// Why a request was refused, or what went wrong with it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub enum Reason {
             $($(#[$doc])* $variant,)+
         }

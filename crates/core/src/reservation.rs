@@ -7,6 +7,7 @@ pub const DEFAULT_TIMEOUT: Millis = Millis::from_secs(3_600);
 
 /// Tokens set aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Reservation {
     /// What was taken when it was made.
     pub estimate: Tokens,
@@ -18,6 +19,7 @@ pub struct Reservation {
 
 /// Whether a reservation still stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum State {
     /// It does.
     Open,

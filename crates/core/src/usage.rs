@@ -5,6 +5,7 @@ use crate::units::{Millis, Ratio, Tokens};
 
 /// Grants of this second and the one before; the latter fades out as this one passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Usage {
     second: u64,
     granted: Tokens,

@@ -1,7 +1,8 @@
 //! The single truth about tokens: L1, its L2s and the leases that are out.
 //!
 //! - [`Ledger`] is what every ledger can do, each call one atomic step at the ledger's own time.
-//! - [`MemoryLedger`] keeps it in this process.
+//! - [`MemoryLedger`] keeps it in this process, and can be written to a file.
+//! - [`script::ScriptLedger`] keeps it in a store that runs scripts, such as Redis.
 //! - [`Book`] is one cluster as plain state, handed the time by its caller: the rules themselves.
 //! - [`protocol`] is what nodes and operators say to a ledger, and what it answers.
 
@@ -9,8 +10,17 @@ pub mod book;
 mod ledger;
 mod memory;
 pub mod protocol;
+#[cfg(feature = "redis")]
+mod redis;
+pub mod script;
+#[cfg(feature = "snapshot")]
+mod snapshot;
 
 pub use book::Book;
 pub use ledger::{Answer, Ledger};
 pub use memory::{LedgerClock, MemoryLedger, WallClock};
 pub use protocol::LedgerError;
+#[cfg(feature = "redis")]
+pub use redis::{AddressError, RedisEngine, RedisLedger};
+#[cfg(feature = "snapshot")]
+pub use snapshot::{Snapshot, SnapshotError};

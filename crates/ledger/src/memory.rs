@@ -1,7 +1,9 @@
 use crate::book::{Audit, Book};
 use crate::ledger::{Answer, Ledger};
 use crate::protocol::{LedgerError, PutApp, Seed, Sync, SyncReply};
-use std::collections::HashMap;
+#[cfg(feature = "snapshot")]
+use crate::snapshot::Snapshot;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tollgate_core::borrow::Repayment;
@@ -36,7 +38,7 @@ impl<F: Fn() -> Millis + Send + std::marker::Sync> LedgerClock for F {
 /// step of arithmetic.
 #[derive(Debug, Default)]
 pub struct MemoryLedger<C = WallClock> {
-    books: Mutex<HashMap<ClusterId, Book>>,
+    books: Mutex<BTreeMap<ClusterId, Book>>,
     clock: C,
 }
 
@@ -46,7 +48,19 @@ impl<C: LedgerClock> MemoryLedger<C> {
         Self { books: Mutex::default(), clock }
     }
 
-    fn books(&self) -> MutexGuard<'_, HashMap<ClusterId, Book>> {
+    /// A ledger that goes on where a snapshot was taken.
+    #[cfg(feature = "snapshot")]
+    pub fn restore(snapshot: Snapshot, clock: C) -> Self {
+        Self { books: Mutex::new(snapshot.books), clock }
+    }
+
+    /// All that it knows, to be written to a file. The lock is held for the copy only.
+    #[cfg(feature = "snapshot")]
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::new(self.books().clone())
+    }
+
+    fn books(&self) -> MutexGuard<'_, BTreeMap<ClusterId, Book>> {
         // A book is changed in steps that do not panic; one that did would have left it between two of them.
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -60,6 +60,7 @@ impl Entry {
 
 /// The answer to a [`Sync`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "snapshot", derive(serde::Serialize, serde::Deserialize))]
 pub struct SyncReply {
     /// The ledger's time.
     pub now: Millis,
@@ -79,6 +80,7 @@ pub struct SyncReply {
 
 /// What a node got for one application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "snapshot", derive(serde::Serialize, serde::Deserialize))]
 pub struct Granted {
     /// What was added to its lease.
     pub granted: Tokens,
@@ -94,6 +96,7 @@ pub struct Granted {
 
 /// What happens to an application's rights when its quota changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "snapshot", derive(serde::Serialize, serde::Deserialize))]
 pub enum Carry {
     /// They stay, as far as the new burst allows.
     Keep,
@@ -106,6 +109,7 @@ pub enum Carry {
 
 /// An application as an operator sets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "snapshot", derive(serde::Serialize, serde::Deserialize))]
 pub struct AppPolicy {
     /// Which application.
     pub app: AppId,
@@ -161,6 +165,12 @@ pub enum LedgerError {
     Refused(Refusal),
     /// There is no such reservation, or it has ended.
     NoReservation,
+    /// The ledger did not answer in time: it may have done it.
+    Timeout,
+    /// The ledger could not be reached, or the connection broke: it may have done it.
+    Connection(String),
+    /// The ledger answered something else than was agreed.
+    Protocol(String),
 }
 
 /// Why tokens are not there, and when they will be.
@@ -189,6 +199,9 @@ impl std::fmt::Display for LedgerError {
             }
             Self::Refused(refusal) => write!(f, "refused: {}", refusal.reason),
             Self::NoReservation => write!(f, "no such reservation, or it has ended"),
+            Self::Timeout => write!(f, "the ledger did not answer in time"),
+            Self::Connection(why) => write!(f, "the ledger could not be reached: {why}"),
+            Self::Protocol(what) => write!(f, "the ledger does not speak as agreed: {what}"),
         }
     }
 }

@@ -49,6 +49,14 @@ impl RedisCluster {
         self.servers.iter().position(|server| server.port() == port).context("not one of ours")
     }
 
+    /// The position of the replica of that primary.
+    pub fn replica_of(&self, primary: usize) -> anyhow::Result<usize> {
+        let id = self.servers[primary].cli(&["CLUSTER", "MYID"])?;
+        let nodes = self.servers[primary].cli(&["CLUSTER", "REPLICAS", id.trim()])?;
+        let port = nodes.lines().find_map(port).context("no replica")?;
+        self.servers.iter().position(|server| server.port() == port).context("not one of ours")
+    }
+
     /// One of the servers, to do something to it.
     pub fn server(&mut self, index: usize) -> &mut RedisServer {
         &mut self.servers[index]
@@ -84,6 +92,24 @@ impl RedisCluster {
         Ok(())
     }
 
+    /// Waits until the copy of this primary has everything that was written to it so far.
+    pub fn wait_until_caught_up(&self, primary: usize) -> anyhow::Result<()> {
+        let start = Instant::now();
+        let number = |text: &str, name: &str| -> Option<u64> {
+            let (_, rest) = text.split_once(name)?;
+            rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+        };
+        loop {
+            let text = self.servers[primary].cli(&["INFO", "replication"])?;
+            let (written, copied) = (number(&text, "master_repl_offset:"), number(&text, ",offset="));
+            if written.is_some() && copied >= written {
+                return Ok(());
+            }
+            anyhow::ensure!(start.elapsed() < PATIENCE, "the copy of server {primary} lags behind: {text}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     fn any_alive(&self) -> anyhow::Result<&RedisServer> {
         let is_alive =
             |server: &&RedisServer| server.cli(&["PING"]).is_ok_and(|answer| answer.contains("PONG"));
@@ -108,8 +134,7 @@ impl RedisCluster {
 /// The port of the primary that a line of `CLUSTER NODES` is about, if it has the slot.
 fn owner_port(line: &str, slot: u32) -> Option<u16> {
     let mut words = line.split(' ');
-    let address = words.nth(1)?;
-    let flags = words.next()?;
+    let flags = words.nth(2)?;
     if !flags.contains("master") || flags.contains("fail") {
         return None;
     }
@@ -117,7 +142,12 @@ fn owner_port(line: &str, slot: u32) -> Option<u16> {
         let (from, to) = range.split_once('-').unwrap_or((range, range));
         Some(from.parse::<u32>().ok()? <= slot && slot <= to.parse::<u32>().ok()?)
     };
-    words.skip(5).any(|range| has(range) == Some(true)).then_some(())?;
+    words.skip(5).any(|range| has(range) == Some(true)).then(|| port(line))?
+}
+
+/// The port of the server that a line of `CLUSTER NODES` is about.
+fn port(line: &str) -> Option<u16> {
+    let address = line.split(' ').nth(1)?;
     address.split(['@', ',']).next()?.rsplit_once(':')?.1.parse().ok()
 }
 

@@ -59,7 +59,10 @@ impl RedisServer {
                 .args(&self.options),
         )?;
         self.process = Some(process);
-        self.wait_for("PONG", &["PING"])
+        // One that wants a password first answers too.
+        self.wait_until("no answer", || {
+            self.cli(&["PING"]).is_ok_and(|answer| answer.contains("PONG") || answer.contains("NOAUTH"))
+        })
     }
 
     /// Does something to its process.
@@ -75,14 +78,15 @@ impl RedisServer {
 
     /// Asks until the answer contains `expected`.
     pub fn wait_for(&self, expected: &str, words: &[&str]) -> anyhow::Result<()> {
+        self.wait_until(expected, || self.cli(words).is_ok_and(|answer| answer.contains(expected)))
+    }
+
+    fn wait_until(&self, what: &str, is_so: impl Fn() -> bool) -> anyhow::Result<()> {
         let start = Instant::now();
-        loop {
-            let answer = self.cli(words);
-            if answer.as_ref().is_ok_and(|text| text.contains(expected)) {
-                return Ok(());
-            }
-            anyhow::ensure!(start.elapsed() < PATIENCE, "no {expected:?} on port {}: {answer:?}", self.port);
+        while !is_so() {
+            anyhow::ensure!(start.elapsed() < PATIENCE, "waited in vain on port {}: {what}", self.port);
             thread::sleep(Duration::from_millis(20));
         }
+        Ok(())
     }
 }

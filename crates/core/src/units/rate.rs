@@ -5,6 +5,8 @@ use core::fmt;
 ///
 /// Never above [`Rate::MAX`]; constructors saturate there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(from = "u64", into = "u64"))]
 pub struct Rate(u64);
 
 impl Rate {
@@ -75,6 +77,20 @@ impl Rate {
             return Some(Millis::ZERO);
         }
         if self.is_zero() { None } else { Some(Millis::new(amount.micros().div_ceil(self.0))) }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<u64> for Rate {
+    fn from(millis: u64) -> Self {
+        Self::from_millis(millis)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<Rate> for u64 {
+    fn from(value: Rate) -> Self {
+        value.millis()
     }
 }
 

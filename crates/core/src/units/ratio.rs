@@ -3,6 +3,7 @@ use core::fmt;
 
 /// A share of something, held in ten-thousandths: `0.1` is 1,000 of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ratio(u32);
 
 /// Why a number is not a ratio.

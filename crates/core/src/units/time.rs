@@ -3,10 +3,12 @@ use core::time::Duration;
 
 /// A node's time: nanoseconds on its monotonic clock, as a span or as a moment since the clock's origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Nanos(u64);
 
 /// The ledger's time: milliseconds, as a span or as a moment since the Unix epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Millis(u64);
 
 macro_rules! span {

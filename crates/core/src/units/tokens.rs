@@ -6,6 +6,8 @@ use core::iter::Sum;
 ///
 /// Never negative and never above [`Tokens::MAX`]: every constructor and operation saturates there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(from = "u64", into = "u64"))]
 pub struct Tokens(u64);
 
 impl Tokens {
@@ -81,6 +83,20 @@ impl Tokens {
 impl Sum for Tokens {
     fn sum<I: Iterator<Item = Self>>(amounts: I) -> Self {
         amounts.fold(Self::ZERO, Self::plus)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<u64> for Tokens {
+    fn from(micros: u64) -> Self {
+        Self::from_micros(micros)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<Tokens> for u64 {
+    fn from(value: Tokens) -> Self {
+        value.micros()
     }
 }
 

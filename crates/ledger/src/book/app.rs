@@ -13,11 +13,14 @@ use tollgate_core::units::{Millis, Rate, Tokens};
 
 /// An application: its policy, its account and its books.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "snapshot", derive(serde::Serialize, serde::Deserialize))]
 pub struct App {
     /// The policy in force.
     pub policy: AppPolicy,
     /// The version of the policy.
     pub version: u64,
+    /// The version it came into being with: leases of a namesake that was deleted before are void.
+    pub since: u64,
     /// The epoch it was last seen in: what it holds from an earlier one is void.
     pub epoch: u64,
     /// What it holds.
@@ -40,6 +43,7 @@ pub struct App {
 
 /// Nodes that were not heard of since their leases expired, and may be running on their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "snapshot", derive(serde::Serialize, serde::Deserialize))]
 pub struct Suspects {
     /// What they let through, all together.
     pub rate: Rate,
@@ -63,6 +67,7 @@ impl App {
         Self {
             policy,
             version,
+            since: version,
             epoch,
             flows: Flows::open(&account),
             account,

@@ -90,7 +90,9 @@ impl Book {
     }
 
     fn leased(&self, app: &AppId) -> Tokens {
+        let Some(since) = self.apps.get(app).map(|app| app.since) else { return Tokens::ZERO };
         let current = self.nodes.values().filter(|node| node.epoch == self.epoch);
-        current.filter_map(|node| node.leases.get(app)).map(|lease| lease.amount).sum()
+        let leases = current.filter_map(|node| node.leases.get(app)).filter(|lease| lease.since == since);
+        leases.map(|lease| lease.amount).sum()
     }
 }

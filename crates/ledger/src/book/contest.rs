@@ -15,6 +15,7 @@ const FLOOR: Ratio = Ratio::percent(1);
 
 /// The weights of all applications that asked for slack, this second and the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "snapshot", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Contest {
     second: u64,
     weights: u64,

@@ -8,6 +8,7 @@ use tollgate_core::units::Tokens;
 /// `opened + minted + drawn + loaned + adopted + overrun
 ///  = rights + outstanding + spent + lost + repaid + expired + suspected + dropped`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "snapshot", derive(serde::Serialize, serde::Deserialize))]
 pub struct Flows {
     /// What was there when the books were opened.
     pub opened: Tokens,

@@ -49,6 +49,7 @@ const CHORES: usize = 64;
 
 /// The state of one cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "snapshot", derive(serde::Serialize, serde::Deserialize))]
 pub struct Book {
     capacity: Capacity,
     /// The sum of all guarantees.

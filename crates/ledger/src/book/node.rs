@@ -1,6 +1,6 @@
 //! Nodes, their leases, and what becomes of them when a node falls silent.
 
-use super::{Book, CHORES, LEASE_TTL, SUSPECT_LIMIT};
+use super::{App, Book, CHORES, LEASE_TTL, SUSPECT_LIMIT};
 use crate::protocol::SyncReply;
 use std::collections::BTreeMap;
 use tollgate_core::id::{AppId, NodeId};
@@ -8,6 +8,7 @@ use tollgate_core::units::{Millis, Rate, Tokens};
 
 /// A node as the ledger knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "snapshot", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Node {
     pub(super) incarnation: u64,
     pub(super) seq: u64,
@@ -21,12 +22,15 @@ pub(super) struct Node {
 
 /// What a node has for one application.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "snapshot", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Lease {
     pub(super) amount: Tokens,
     /// What the node lets through on its own, should it lose the ledger.
     pub(super) fallback: Rate,
     /// Whether the node is silent and suspected of doing so.
     pub(super) is_suspect: bool,
+    /// Since when there is the application that it is of.
+    pub(super) since: u64,
 }
 
 impl Node {
@@ -35,9 +39,10 @@ impl Node {
         Self { incarnation, seq: 0, reply: None, seen_at: now, epoch, leases: BTreeMap::new() }
     }
 
-    /// The leases that nobody has written off yet.
-    fn live(&self) -> impl Iterator<Item = &AppId> {
-        self.leases.iter().filter(|(_, lease)| !lease.is_suspect).map(|(app, _)| app)
+    /// The leases that nobody has written off yet. Those of an earlier epoch are void.
+    fn live(&self, epoch: u64) -> impl Iterator<Item = &AppId> {
+        let leases = self.leases.iter().filter(move |_| self.epoch == epoch);
+        leases.filter(|(_, lease)| !lease.is_suspect).map(|(app, _)| app)
     }
 }
 
@@ -56,7 +61,7 @@ impl Book {
             let live: Vec<AppId> = self
                 .nodes
                 .get(&id)
-                .map(|node| node.live().take(budget).cloned().collect())
+                .map(|node| node.live(self.epoch).take(budget).cloned().collect())
                 .unwrap_or_default();
             for app in &live {
                 self.expire_lease(&id, app, now);
@@ -73,11 +78,10 @@ impl Book {
         let _ = self.refill(app, now);
         let Some(node) = self.nodes.get_mut(node) else { return };
         let until = node.seen_at.plus(LEASE_TTL).plus(SUSPECT_LIMIT);
-        let Some(lease) = node.leases.get_mut(app) else { return };
-        let amount = std::mem::take(&mut lease.amount);
-        lease.is_suspect = true;
-        if let Some(app) = self.apps.get_mut(app) {
-            app.write_off(amount);
+        let Some(held) = node.leases.get_mut(app) else { return };
+        let lease = std::mem::replace(held, Lease { amount: Tokens::ZERO, is_suspect: true, ..*held });
+        if let Some(app) = self.lessor(app, &lease) {
+            app.write_off(lease.amount);
             app.suspects.rate = app.suspects.rate.plus(lease.fallback);
             app.suspects.until = app.suspects.until.max(until);
         }
@@ -95,17 +99,17 @@ impl Book {
             node.leases.clear();
         }
         let suspected = |(_, lease): &(&AppId, &mut Lease)| lease.is_suspect;
-        let cleared: Vec<(AppId, Rate)> = node
+        let cleared: Vec<(AppId, Lease)> = node
             .leases
             .iter_mut()
             .filter(suspected)
             .map(|(app, lease)| {
                 lease.is_suspect = false;
-                (app.clone(), lease.fallback)
+                (app.clone(), *lease)
             })
             .collect();
-        for (app, fallback) in cleared {
-            self.clear(&app, fallback, now);
+        for (app, lease) in cleared {
+            self.clear(&app, &lease, now);
         }
     }
 
@@ -119,18 +123,23 @@ impl Book {
         }
         for (id, lease) in node.leases {
             if lease.is_suspect {
-                self.clear(&id, lease.fallback, now);
-            } else if let Some(app) = self.apps.get_mut(&id) {
+                self.clear(&id, &lease, now);
+            } else if let Some(app) = self.lessor(&id, &lease) {
                 app.write_off(lease.amount);
             }
         }
     }
 
     /// One node less is suspected of letting requests of this application through.
-    fn clear(&mut self, app: &AppId, fallback: Rate, now: Millis) {
+    fn clear(&mut self, app: &AppId, lease: &Lease, now: Millis) {
         let _ = self.refill(app, now);
-        if let Some(app) = self.apps.get_mut(app) {
-            app.suspects.rate = app.suspects.rate.minus(fallback);
+        if let Some(app) = self.lessor(app, lease) {
+            app.suspects.rate = app.suspects.rate.minus(lease.fallback);
         }
+    }
+
+    /// The application that a lease is of; `None` if it is gone, even if there is another of its name.
+    fn lessor(&mut self, id: &AppId, lease: &Lease) -> Option<&mut App> {
+        self.apps.get_mut(id).filter(|app| app.since == lease.since)
     }
 }

@@ -5,7 +5,7 @@
 //! guarantees: when its time comes, it fits.
 
 use super::contest::Contest;
-use super::{App, Book};
+use super::{App, Book, CHORES};
 use crate::protocol::{AppPolicy, Carry, LedgerError, PutApp, Seed};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tollgate_core::emergency::Emergency;
@@ -18,6 +18,7 @@ use tollgate_core::usage::Usage;
 
 /// A change whose time has not come.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "snapshot", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Pending {
     at: Millis,
     policy: AppPolicy,
@@ -119,11 +120,14 @@ impl Book {
         Ok(self.version)
     }
 
-    /// Puts changes in force whose time has come.
+    /// Puts changes in force whose time has come, the earliest first, a bounded number in each call.
     pub(super) fn apply_due(&mut self, now: Millis) {
-        while let Some(index) = self.pending.iter().position(|pending| pending.at <= now) {
+        for _ in 0..CHORES {
+            let due = self.pending.iter().enumerate().filter(|(_, pending)| pending.at <= now);
+            let first = due.min_by_key(|(_, pending)| (pending.at, &pending.policy.app));
+            let Some((index, pending)) = first else { return };
+            let others = self.promised.minus(self.promised_to(&pending.policy.app));
             let Pending { policy, carry, .. } = self.pending.remove(index);
-            let others = self.promised.minus(self.promised_to(&policy.app));
             self.promise(others.plus(policy.quota.guaranteed));
             self.version += 1;
             self.apply(policy, carry, now);

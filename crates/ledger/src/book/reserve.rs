@@ -8,6 +8,7 @@ use tollgate_core::units::{Millis, Tokens};
 
 /// A reservation and whose it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "snapshot", derive(serde::Serialize, serde::Deserialize))]
 pub struct Held {
     /// Whose tokens they are.
     pub app: AppId,

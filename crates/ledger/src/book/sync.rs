@@ -80,9 +80,10 @@ impl Book {
         }
         let left = self.settle(node, entry);
         let granted = self.lease_out(entry, now);
+        let since = self.apps.get(&entry.app).map_or(0, |app| app.since);
         if let Some(node) = self.nodes.get_mut(node) {
             let amount = left.plus(granted.granted);
-            let lease = Lease { amount, fallback: entry.fallback, is_suspect: false };
+            let lease = Lease { amount, fallback: entry.fallback, is_suspect: false, since };
             node.leases.insert(entry.app.clone(), lease);
         }
         granted
@@ -91,8 +92,9 @@ impl Book {
     /// Books what was spent and what comes back; returns what is left in the lease.
     fn settle(&mut self, node: &NodeId, entry: &Entry) -> Tokens {
         let lease = self.nodes.get(node).and_then(|node| node.leases.get(&entry.app));
-        let leased = lease.map_or(Tokens::ZERO, |lease| lease.amount);
         let Some(app) = self.apps.get_mut(&entry.app) else { return Tokens::ZERO };
+        let lease = lease.filter(|lease| lease.since == app.since);
+        let leased = lease.map_or(Tokens::ZERO, |lease| lease.amount);
         let spent = entry.spent.min(leased);
         app.spend(spent, entry.requests);
         app.spend_unleased(entry.spent.minus(spent));

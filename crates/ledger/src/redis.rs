@@ -1,0 +1,170 @@
+//! Scripts on a Redis server or a Redis Cluster.
+
+use crate::script::{ALL, Engine, EngineError, Script, ScriptLedger, Value};
+use ::redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use ::redis::cluster::{ClusterClientBuilder, ClusterConfig};
+use ::redis::cluster_async::ClusterConnection;
+use ::redis::{Client, IntoConnectionInfo, RedisError};
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Duration;
+
+/// A ledger on Redis: all nodes that name the same server share it.
+pub type RedisLedger = ScriptLedger<RedisEngine>;
+
+/// The longest that opening a connection may take. It is apart from any request: those give up much earlier.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The longest pause between two attempts to reconnect.
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// Runs scripts on a server. Connects when it is first asked to, and again, with jitter, whenever it has to.
+#[derive(Clone)]
+pub struct RedisEngine {
+    connection: Connection,
+    /// By name: each knows the hash it is called by.
+    scripts: HashMap<&'static str, ::redis::Script>,
+    timeout: Duration,
+}
+
+#[derive(Clone)]
+enum Connection {
+    Single(ConnectionManager),
+    Cluster(ClusterConnection),
+}
+
+/// Why an address is no server's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressError(String);
+
+impl RedisEngine {
+    /// Scripts on the server at `url`: `redis://`, `rediss://` (TLS), `redis+cluster://` or `rediss+cluster://`, with
+    /// user and password as usual. Several addresses of one cluster are separated by commas. No call waits longer
+    /// than `timeout`. Must be called within a tokio runtime.
+    pub fn new(url: &str, timeout: Duration) -> Result<Self, AddressError> {
+        Self::with_texts(url, timeout, |script| script.text.to_owned())
+    }
+
+    /// The same with the clock in the hands of a test: the time of a cluster is the number at its key `:now`.
+    #[doc(hidden)]
+    pub fn on_test_clock(url: &str, timeout: Duration) -> Result<Self, AddressError> {
+        Self::with_texts(url, timeout, Script::on_test_clock)
+    }
+
+    fn with_texts(
+        url: &str,
+        timeout: Duration,
+        text: impl Fn(&Script) -> String,
+    ) -> Result<Self, AddressError> {
+        let scripts = ALL.iter().map(|script| (script.name, ::redis::Script::new(&text(script)))).collect();
+        let connection = Connection::open(url, timeout).map_err(|error| AddressError(error.to_string()))?;
+        Ok(Self { connection, scripts, timeout })
+    }
+
+    async fn run(&self, script: &Script, key: &str, args: Vec<Vec<u8>>) -> Result<Value, EngineError> {
+        let Some(script) = self.scripts.get(script.name) else {
+            return Err(EngineError::Protocol(format!("no script is called {}", script.name)));
+        };
+        let mut call = script.key(key);
+        for arg in args {
+            call.arg(arg);
+        }
+        let answer: ::redis::Value = match self.connection.clone() {
+            Connection::Single(mut connection) => call.invoke_async(&mut connection).await?,
+            Connection::Cluster(mut connection) => call.invoke_async(&mut connection).await?,
+        };
+        value(answer)
+    }
+}
+
+impl Connection {
+    fn open(url: &str, timeout: Duration) -> Result<Self, RedisError> {
+        if url.starts_with("rediss") {
+            // Fails only if the process has chosen one already, which is as good.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
+        match url.split_once("+cluster://") {
+            Some((scheme, hosts)) => Self::open_cluster(scheme, hosts, timeout),
+            None => Self::open_single(url, timeout),
+        }
+    }
+
+    fn open_single(url: &str, timeout: Duration) -> Result<Self, RedisError> {
+        let config = ConnectionManagerConfig::new()
+            .set_connection_timeout(Some(CONNECT_TIMEOUT))
+            .set_response_timeout(Some(timeout))
+            .set_max_delay(LONGEST_PAUSE);
+        let client = Client::open(url.into_connection_info()?)?;
+        ConnectionManager::new_lazy_with_config(client, config).map(Self::Single)
+    }
+
+    /// The credentials stand before the first host and hold for all.
+    fn open_cluster(scheme: &str, hosts: &str, timeout: Duration) -> Result<Self, RedisError> {
+        let (credentials, hosts) = hosts.rsplit_once('@').map_or(("", hosts), |(who, hosts)| (who, hosts));
+        let at = if credentials.is_empty() { "" } else { "@" };
+        let nodes: Vec<String> =
+            hosts.split(',').map(|host| format!("{scheme}://{credentials}{at}{host}")).collect();
+        let client = ClusterClientBuilder::new(nodes)
+            .connection_timeout(CONNECT_TIMEOUT)
+            .response_timeout(timeout)
+            .overall_response_timeout(Some(timeout))
+            .max_retry_wait(u64::try_from(LONGEST_PAUSE.as_millis()).unwrap_or(u64::MAX))
+            .build()?;
+        Ok(Self::Cluster(client.get_pending_async_connection_with_config(ClusterConfig::new())))
+    }
+}
+
+impl Engine for RedisEngine {
+    async fn eval(&self, script: &Script, key: &str, args: Vec<Vec<u8>>) -> Result<Value, EngineError> {
+        // The client's own timeouts do not cover every way in which it can wait.
+        let call = self.run(script, key, args);
+        tokio::time::timeout(self.timeout, call).await.unwrap_or(Err(EngineError::Timeout))
+    }
+}
+
+impl From<RedisError> for EngineError {
+    fn from(error: RedisError) -> Self {
+        if error.is_timeout() {
+            Self::Timeout
+        } else if error.is_io_error() || error.is_connection_dropped() || error.is_cluster_error() {
+            Self::Connection(error.to_string())
+        } else {
+            Self::Protocol(error.to_string())
+        }
+    }
+}
+
+fn value(answer: ::redis::Value) -> Result<Value, EngineError> {
+    use ::redis::Value as Redis;
+    match answer {
+        Redis::Nil => Ok(Value::Nil),
+        Redis::Int(number) => Ok(Value::Int(number)),
+        Redis::BulkString(text) => Ok(Value::Bulk(text)),
+        Redis::SimpleString(text) => Ok(Value::Bulk(text.into_bytes())),
+        Redis::Okay => Ok(Value::Bulk(b"OK".to_vec())),
+        Redis::Array(items) => items.into_iter().map(value).collect::<Result<_, _>>().map(Value::Array),
+        other => Err(EngineError::Protocol(format!("unexpected answer {other:?}"))),
+    }
+}
+
+impl fmt::Debug for RedisEngine {
+    /// Says nothing of the address: it may hold a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &self.connection {
+            Connection::Single(_) => "single",
+            Connection::Cluster(_) => "cluster",
+        };
+        f.debug_struct("RedisEngine")
+            .field("kind", &kind)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for AddressError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not the address of a redis server: {}", self.0)
+    }
+}
+
+impl std::error::Error for AddressError {}

@@ -1,0 +1,94 @@
+-- Changes of policy, now or at a given time.
+--
+-- The sum of all guarantees is checked in the same step that changes it. A change that lies in the future counts at
+-- once with the larger of its two guarantees: when its time comes, it fits. <root>:pending has the applications by when
+-- they change, <root>:next:<id> the hash with what each changes to.
+local NEXT = {
+  'at',
+  'guaranteed', 'burst', 'burst_window', 'priority', 'loan_limit', 'interest', 'repay_share', 'automatic', 'enabled',
+  'carry', 'body',
+  numbers = 10,
+}
+
+-- How many arguments an application takes: its id, its terms and its body.
+local POLICY_ARITY = #TERMS + 2
+
+local pending = root .. ':pending'
+
+local policy = {}
+
+-- The id and the terms of an application from the arguments that start there.
+function policy.read(from)
+  local terms = { body = ARGV[from + #TERMS + 1] }
+  for i, term in ipairs(TERMS) do
+    terms[term] = tonumber(ARGV[from + i])
+  end
+  return ARGV[from], terms
+end
+
+local function next_key(id)
+  return root .. ':next:' .. id
+end
+
+-- What an application changes to, or nil.
+function policy.next(id)
+  return record.load(next_key(id), NEXT)
+end
+
+function policy.cancel(id)
+  redis.call('ZREM', pending, id)
+  redis.call('DEL', next_key(id))
+end
+
+function policy.schedule(id, terms, carry, at)
+  local change = record.new(next_key(id), { at = at, carry = carry, body = terms.body })
+  for _, term in ipairs(TERMS) do
+    change[term] = terms[term]
+  end
+  record.save(change, NEXT)
+  redis.call('ZADD', pending, at, id)
+  cluster.expect(at)
+end
+
+-- What is set aside for an application: the larger of what it has and what it will have.
+function policy.promised_to(id)
+  local app, change = apps.find(id), policy.next(id)
+  return max(app and app.guaranteed or 0, change and change.guaranteed or 0)
+end
+
+-- The headroom of a new application's first second comes out of the slack.
+function policy.open(id, terms, version)
+  local headroom = min(per_second(terms.guaranteed), l1.slack)
+  l1.slack = minus(l1.slack, headroom)
+  apps.open(id, terms, version, headroom)
+end
+
+-- Puts a policy in force.
+function policy.apply(id, terms, carry)
+  local app = apps.find(id)
+  if not app then
+    return policy.open(id, terms, l1.version)
+  end
+  -- What accrued until now accrued under the old policy.
+  apps.refill(app)
+  apps.change(app, terms, l1.version, carry)
+end
+
+-- Puts changes in force whose time has come, a bounded number in each call.
+function policy.apply_due()
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', pending, '-inf', now, 'LIMIT', 0, CHORES)) do
+    local change = policy.next(id)
+    local others = minus(l1.promised, policy.promised_to(id))
+    policy.cancel(id)
+    cluster.promise(add_rates(others, change.guaranteed))
+    l1.version = l1.version + 1
+    policy.apply(id, change, change.carry)
+  end
+end
+
+-- When the next change takes effect.
+function policy.next_due()
+  local first = redis.call('ZRANGE', pending, 0, 0, 'WITHSCORES')
+  return first[2] and tonumber(first[2]) or NEVER
+end
+

@@ -1,0 +1,59 @@
+-- Reservations: tokens spent ahead for work whose cost is known only when it is done.
+--
+-- One hash each, <root>:held:<id>; <root>:ends has them by when they end by themselves.
+local HELD = { 'expires_at', 'estimate', 'app', numbers = 2 }
+
+local ends = root .. ':ends'
+
+local reservations = {}
+
+local function held_key(id)
+  return root .. ':held:' .. id
+end
+
+-- The reservation of that id, or nil.
+function reservations.find(id)
+  return record.load(held_key(id), HELD)
+end
+
+function reservations.open(id, app, estimate, expires_at)
+  record.save(record.new(held_key(id), { expires_at = expires_at, estimate = estimate, app = app.id }), HELD)
+  redis.call('ZADD', ends, expires_at, id)
+  cluster.expect(expires_at)
+end
+
+-- Ends a reservation whose work cost `actual`. Returns what goes back to the bucket, what is taken from it on top,
+-- and what it did not have, which becomes debt; or nil and the error.
+function reservations.settle(id, actual)
+  local held = reservations.find(id)
+  if not held then
+    return nil, 'no_reservation'
+  end
+  redis.call('DEL', held.key)
+  redis.call('ZREM', ends, id)
+  local app = apps.find(held.app)
+  if not app then
+    -- Deleted meanwhile: it has nothing to settle with.
+    return nil, 'unknown_app'
+  end
+  apps.refill(app)
+  local shortfall = minus(actual, held.estimate)
+  local charged = min(shortfall, app.rights)
+  local settled = { minus(held.estimate, actual), charged, minus(shortfall, charged) }
+  apps.settle(app, unpack(settled))
+  return settled
+end
+
+-- Ends reservations whose time is up, a bounded number in each call.
+function reservations.expire()
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now, 'LIMIT', 0, CHORES)) do
+    reservations.settle(id, 0)
+  end
+end
+
+-- When the next reservation ends by itself.
+function reservations.next_due()
+  local first = redis.call('ZRANGE', ends, 0, 0, 'WITHSCORES')
+  return first[2] and tonumber(first[2]) or NEVER
+end
+

@@ -1,0 +1,27 @@
+-- Changes what the cluster can stand.
+--
+-- KEYS: root   ARGV: rate reserved burst_ratio emergency_threshold
+-- Result: {'ok', version} or {'err', 'overpromised', rate}
+-- Example: 2000000000 1000 12000 9500 -> {'ok', 4}
+local function put_cluster(capacity)
+  book.advance()
+  local most = cluster.promisable(capacity)
+  if l1.promised > most then
+    return book.err('overpromised', most)
+  end
+  for term, value in pairs(capacity) do
+    l1[term] = value
+  end
+  cluster.promise(l1.promised)
+  l1.version = l1.version + 1
+  return book.ok(l1.version)
+end
+
+local failure = book.check(4)
+if failure then
+  return failure
+end
+return book.commit(put_cluster({
+  rate = tonumber(ARGV[1]), reserved = tonumber(ARGV[2]), burst_ratio = tonumber(ARGV[3]),
+  emergency_threshold = tonumber(ARGV[4]),
+}))

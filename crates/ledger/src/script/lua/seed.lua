@@ -1,0 +1,55 @@
+-- Fills a cluster that is not known; one that is known stays as it is.
+--
+-- KEYS: root   ARGV: rate reserved burst_ratio emergency_threshold remembered (app terms... body)*
+--   remembered is the version that a node remembers, if the cluster was there before and is lost: then nobody starts
+--   with anything. -1 if it is new.
+-- Result: {'ok', version} or {'err', 'overpromised', rate}
+-- Example: 1000000000 1000 12000 9500 -1 app-a 10000000 50000000000 60000 1 10000000000 2000 5000 1 1 {} -> {'ok', 1}
+local SEED_HEAD = 5
+
+-- What is left of a cluster whose own record is gone would mix with the new one.
+local function clear_remains()
+  for _, id in ipairs(redis.call('ZRANGE', app_index, 0, -1)) do
+    redis.call('DEL', root .. ':app:' .. id)
+  end
+  for _, id in ipairs(redis.call('ZRANGE', heard, 0, -1)) do
+    redis.call('DEL', root .. ':node:' .. id)
+  end
+  redis.call('DEL', app_index, heard, silent, pending, ends)
+end
+
+local function seed(capacity, remembered)
+  local promised = 0
+  for i = SEED_HEAD + 1, #ARGV, POLICY_ARITY do
+    local _, terms = policy.read(i)
+    promised = add_rates(promised, terms.guaranteed)
+  end
+  local most = cluster.promisable(capacity)
+  if promised > most then
+    return book.err('overpromised', most)
+  end
+  clear_remains()
+  local is_lost = remembered >= 0
+  cluster.open(capacity, promised, 0, is_lost and remembered + 1 or 1)
+  l1.slack = is_lost and 0 or cluster.ceiling()
+  for i = SEED_HEAD + 1, #ARGV, POLICY_ARITY do
+    local id, terms = policy.read(i)
+    if is_lost then
+      apps.open(id, terms, l1.version, nil)
+    else
+      policy.open(id, terms, l1.version)
+    end
+  end
+  return book.commit(book.ok(l1.version))
+end
+
+if #KEYS ~= 1 or #ARGV < SEED_HEAD or (#ARGV - SEED_HEAD) % POLICY_ARITY ~= 0 then
+  return book.err('arity', #KEYS, #ARGV, SEED_HEAD)
+end
+if l1 then
+  return book.ok(l1.version)
+end
+return seed({
+  rate = tonumber(ARGV[1]), reserved = tonumber(ARGV[2]), burst_ratio = tonumber(ARGV[3]),
+  emergency_threshold = tonumber(ARGV[4]),
+}, tonumber(ARGV[5]))

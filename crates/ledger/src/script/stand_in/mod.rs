@@ -1,0 +1,141 @@
+//! A stand-in for Redis inside this process: the shipped scripts under Lua 5.1, on the few commands that they use.
+
+mod command;
+mod convert;
+mod store;
+
+pub use store::Store;
+
+use super::{Engine, EngineError, Script, Value};
+use crate::memory::LedgerClock;
+use command::Command;
+use mlua::{Function, Lua, LuaOptions, StdLib, Table, Variadic};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Runs scripts in this process. Clones share one store.
+#[derive(Clone)]
+pub struct MluaEngine {
+    interpreter: Arc<Mutex<Interpreter>>,
+    session: Arc<Mutex<Session>>,
+}
+
+/// What the commands of a script work on.
+#[derive(Default)]
+struct Session {
+    store: Store,
+    /// The key that was declared: a script may touch no key that does not derive from it.
+    root: Vec<u8>,
+    /// How many commands the last script gave.
+    commands: usize,
+}
+
+struct Interpreter {
+    lua: Lua,
+    loaded: HashMap<&'static str, Function>,
+}
+
+impl MluaEngine {
+    /// An empty store on that clock.
+    pub fn new(clock: impl LedgerClock + 'static) -> Result<Self, EngineError> {
+        let session = Arc::new(Mutex::default());
+        let lua = open(clock, &session).map_err(broken)?;
+        Ok(Self { interpreter: Arc::new(Mutex::new(Interpreter { lua, loaded: HashMap::new() })), session })
+    }
+
+    /// A copy of all that is stored.
+    pub fn store(&self) -> Store {
+        lock(&self.session).store.clone()
+    }
+
+    /// Goes back to a copy, as a failover does that loses what was written since.
+    pub fn restore(&self, store: Store) {
+        lock(&self.session).store = store;
+    }
+
+    /// How many commands the last script gave.
+    pub fn commands(&self) -> usize {
+        lock(&self.session).commands
+    }
+
+    fn run(&self, script: &Script, key: &str, args: &[Vec<u8>]) -> mlua::Result<Value> {
+        let mut interpreter = lock(&self.interpreter);
+        {
+            let mut session = lock(&self.session);
+            session.root = key.into();
+            session.commands = 0;
+        }
+        convert::from_lua(&interpreter.call(script, key, args)?)
+    }
+}
+
+impl Engine for MluaEngine {
+    async fn eval(&self, script: &Script, key: &str, args: Vec<Vec<u8>>) -> Result<Value, EngineError> {
+        self.run(script, key, &args).map_err(broken)
+    }
+}
+
+impl fmt::Debug for MluaEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MluaEngine").finish_non_exhaustive()
+    }
+}
+
+impl Interpreter {
+    fn call(&mut self, script: &Script, key: &str, args: &[Vec<u8>]) -> mlua::Result<mlua::Value> {
+        let globals = self.lua.globals();
+        globals.raw_set("KEYS", self.lua.create_sequence_from([key])?)?;
+        let args = args.iter().map(|arg| self.lua.create_string(arg)).collect::<mlua::Result<Vec<_>>>()?;
+        globals.raw_set("ARGV", self.lua.create_sequence_from(args)?)?;
+        self.function(script)?.call(())
+    }
+
+    fn function(&mut self, script: &Script) -> mlua::Result<Function> {
+        if let Some(function) = self.loaded.get(script.name) {
+            return Ok(function.clone());
+        }
+        let function = self.lua.load(script.text).set_name(script.name).into_function()?;
+        self.loaded.insert(script.name, function.clone());
+        Ok(function)
+    }
+}
+
+/// An interpreter with the libraries that scripts use, and no others.
+fn open(clock: impl LedgerClock + 'static, session: &Arc<Mutex<Session>>) -> mlua::Result<Lua> {
+    let lua = Lua::new_with(StdLib::STRING | StdLib::TABLE | StdLib::MATH, LuaOptions::default())?;
+    let session = Arc::clone(session);
+    let call = lua.create_function(move |lua, args: Variadic<mlua::Value>| {
+        let command = Command::read(&args)?;
+        let mut session = lock(&session);
+        session.commands += 1;
+        let Session { store, root, .. } = &mut *session;
+        convert::to_lua(lua, command.run(store, root, clock.now()).map_err(mlua::Error::external)?)
+    })?;
+    let redis = lua.create_table()?;
+    redis.set("call", call)?;
+    lua.globals().set("redis", redis)?;
+    forbid_globals(&lua)?;
+    Ok(lua)
+}
+
+/// As in Redis, a script may neither make a global nor read one that is not there.
+fn forbid_globals(lua: &Lua) -> mlua::Result<()> {
+    let meta: Table = lua.create_table()?;
+    for event in ["__index", "__newindex"] {
+        let refuse = lua.create_function(move |_, (_, name): (Table, String)| -> mlua::Result<()> {
+            Err(mlua::Error::runtime(format!("{name} is not a local variable")))
+        })?;
+        meta.set(event, refuse)?;
+    }
+    lua.globals().set_metatable(Some(meta))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A script that fails half-way leaves what it wrote, as on a server.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn broken(error: impl fmt::Display) -> EngineError {
+    EngineError::Protocol(error.to_string())
+}

@@ -1,0 +1,88 @@
+//! The scripts as they are shipped: the clock, the book and one operation each.
+
+/// A script, ready to be loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Script {
+    /// What it is called: unique, and the name of its file.
+    pub name: &'static str,
+    /// All of its text.
+    pub text: &'static str,
+}
+
+impl Script {
+    /// The same script on a clock that a test sets: the number at `<key>:now`, in milliseconds.
+    pub fn on_test_clock(&self) -> String {
+        let rest = self.text.strip_prefix(CLOCK).unwrap_or(self.text);
+        [TEST_CLOCK, rest].concat()
+    }
+}
+
+const CLOCK: &str = include_str!("lua/clock.lua");
+
+const TEST_CLOCK: &str = include_str!("lua/test_clock.lua");
+
+/// Every operation starts by bringing the book up to now, which may touch all of these.
+macro_rules! script {
+    ($name:literal $(with $part:literal)?) => {
+        Script {
+            name: $name,
+            text: concat!(
+                include_str!("lua/clock.lua"),
+                include_str!("lua/book/units.lua"),
+                include_str!("lua/book/record.lua"),
+                include_str!("lua/book/cluster.lua"),
+                include_str!("lua/book/climate.lua"),
+                include_str!("lua/book/app.lua"),
+                include_str!("lua/book/grant.lua"),
+                include_str!("lua/book/node.lua"),
+                include_str!("lua/book/policy.lua"),
+                include_str!("lua/book/reservation.lua"),
+                include_str!("lua/book/book.lua"),
+                $(include_str!(concat!("lua/book/", $part, ".lua")),)?
+                include_str!(concat!("lua/", $name, ".lua")),
+            ),
+        }
+    };
+}
+
+macro_rules! scripts {
+    ($($constant:ident = $name:literal $(with $part:literal)?;)+) => {
+        $(pub(super) static $constant: Script = script!($name $(with $part)?);)+
+
+        /// Every script.
+        pub static ALL: &[&Script] = &[$(&$constant),+];
+    };
+}
+
+scripts! {
+    ACQUIRE = "acquire";
+    AUDIT = "audit" with "audit";
+    BORROW = "borrow";
+    CANCEL = "cancel";
+    COMPLETE = "complete";
+    DECLARE_EMERGENCY = "declare_emergency";
+    DELETE_APP = "delete_app";
+    DEPART = "depart" with "sync";
+    END_EMERGENCY = "end_emergency";
+    PUT_APP = "put_app";
+    PUT_CLUSTER = "put_cluster";
+    RECONCILE = "reconcile" with "audit";
+    REPAY = "repay";
+    RESERVE = "reserve";
+    RESET = "reset";
+    SEED = "seed";
+    SYNC = "sync" with "sync";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_script_can_run_on_a_test_clock() {
+        for script in ALL {
+            let text = script.on_test_clock();
+            assert!(text.starts_with(TEST_CLOCK) && !text.contains("'TIME'"), "{}", script.name);
+        }
+    }
+}

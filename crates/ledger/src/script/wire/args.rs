@@ -1,0 +1,108 @@
+use crate::protocol::{AppPolicy, Carry, Entry, PutApp, Seed, Sync};
+use tollgate_core::quota::Capacity;
+use tollgate_core::units::{Millis, Rate, Ratio, Tokens};
+
+/// A script works with doubles: times and counts beyond this would not be exact.
+const MOST: u64 = 1 << 52;
+
+/// The arguments of a script.
+#[derive(Debug, Default)]
+pub(in crate::script) struct Args(Vec<Vec<u8>>);
+
+impl Args {
+    pub(in crate::script) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(in crate::script) fn sync(sync: &Sync) -> Self {
+        let head =
+            Self::new().text(&sync.node).counter(sync.incarnation).counter(sync.seq).counter(sync.acked);
+        sync.entries.iter().fold(head, Self::entry)
+    }
+
+    pub(in crate::script) fn seed(seed: &Seed) -> Self {
+        let head = Self::new().capacity(&seed.capacity).version(seed.remembered);
+        seed.apps.iter().fold(head, Self::policy)
+    }
+
+    pub(in crate::script) fn put_app(put: &PutApp) -> Self {
+        let carry = match put.carry {
+            Carry::Keep => "keep",
+            Carry::Scale => "scale",
+            Carry::Reset => "reset",
+        };
+        Self::new().policy(&put.policy).version(put.replaces).text(carry).millis(put.effective_at)
+    }
+
+    pub(in crate::script) fn capacity(self, capacity: &Capacity) -> Self {
+        let Capacity { rate, reserved, burst_ratio, emergency_threshold } = *capacity;
+        self.rate(rate).ratio(reserved).ratio(burst_ratio).ratio(emergency_threshold)
+    }
+
+    pub(in crate::script) fn text(mut self, text: &str) -> Self {
+        self.0.push(text.into());
+        self
+    }
+
+    pub(in crate::script) fn tokens(self, tokens: Tokens) -> Self {
+        self.number(tokens.micros())
+    }
+
+    pub(in crate::script) fn millis(self, millis: Millis) -> Self {
+        self.number(millis.get())
+    }
+
+    pub(in crate::script) fn into_inner(self) -> Vec<Vec<u8>> {
+        self.0
+    }
+
+    fn entry(self, entry: &Entry) -> Self {
+        self.text(&entry.app)
+            .tokens(entry.spent)
+            .number(entry.requests)
+            .tokens(entry.returned)
+            .tokens(entry.holding)
+            .tokens(entry.need)
+            .tokens(entry.want)
+            .rate(entry.fallback)
+    }
+
+    fn policy(self, policy: &AppPolicy) -> Self {
+        let quota = &policy.quota;
+        self.text(&policy.app)
+            .rate(quota.guaranteed)
+            .tokens(quota.burst)
+            .millis(quota.burst_window)
+            .number(quota.priority.number().into())
+            .tokens(quota.loan.limit)
+            .ratio(quota.loan.interest)
+            .ratio(quota.loan.repay_share)
+            .number(quota.loan.automatic.into())
+            .number(policy.enabled.into())
+            .text(&policy.body)
+    }
+
+    fn rate(self, rate: Rate) -> Self {
+        self.number(rate.millis())
+    }
+
+    fn ratio(self, ratio: Ratio) -> Self {
+        self.number(ratio.parts().into())
+    }
+
+    fn version(self, version: Option<u64>) -> Self {
+        match version {
+            Some(version) => self.number(version),
+            None => self.text("-1"),
+        }
+    }
+
+    fn number(self, number: u64) -> Self {
+        self.text(&number.min(MOST).to_string())
+    }
+
+    /// A number of any size, which a script only compares.
+    fn counter(self, number: u64) -> Self {
+        self.text(&format!("{number:020}"))
+    }
+}

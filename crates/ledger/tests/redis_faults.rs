@@ -1,0 +1,250 @@
+//! The ledger on real Redis servers that are killed, paused, wiped and failed over.
+
+#![cfg(feature = "redis")]
+
+use std::time::{Duration, Instant};
+use tollgate_core::id::{AppId, ClusterId, NodeId};
+use tollgate_core::priority::Priority;
+use tollgate_core::quota::{Capacity, LoanTerms, Quota};
+use tollgate_core::units::{Millis, Rate, Tokens};
+use tollgate_ledger::protocol::{AppPolicy, Carry, Entry, PutApp, Seed, Sync};
+use tollgate_ledger::script::ScriptLedger;
+use tollgate_ledger::{Ledger, LedgerError, RedisEngine, RedisLedger};
+use tollgate_testkit::{RedisCluster, RedisServer, Signal};
+
+type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+const TIMEOUT: Duration = Duration::from_millis(500);
+
+fn ledger(url: &str) -> Result<RedisLedger> {
+    Ok(ScriptLedger::new(RedisEngine::new(url, TIMEOUT)?))
+}
+
+fn cluster() -> Result<ClusterId> {
+    Ok(ClusterId::new("cluster-01")?)
+}
+
+fn app() -> Result<AppId> {
+    Ok(AppId::new("app-a")?)
+}
+
+fn policy(guaranteed: u64, burst: u64) -> Result<AppPolicy> {
+    let loan = LoanTerms { automatic: false, ..LoanTerms::default() };
+    let quota = Quota {
+        guaranteed: Rate::per_second(guaranteed),
+        burst: Tokens::whole(burst),
+        burst_window: Quota::DEFAULT_BURST_WINDOW,
+        priority: Priority::P1,
+        loan,
+    };
+    Ok(AppPolicy { app: app()?, quota, enabled: true, body: String::new() })
+}
+
+fn seed(remembered: Option<u64>) -> Result<Seed> {
+    Ok(Seed { capacity: Capacity::default(), apps: vec![policy(10_000, 10_000)?], remembered })
+}
+
+fn call(seq: u64, acked: u64, holding: u64, want: u64) -> Result<Sync> {
+    let entry = Entry {
+        holding: Tokens::whole(holding),
+        want: Tokens::whole(want),
+        fallback: Rate::per_second(100),
+        ..Entry::idle(app()?)
+    };
+    Ok(Sync { node: NodeId::new("node-1")?, incarnation: 1, seq, acked, entries: vec![entry] })
+}
+
+/// Tries until the ledger answers something else than that it cannot be reached.
+async fn until_reachable<T, F: Future<Output = tollgate_ledger::Answer<T>>>(
+    step: impl Fn() -> F,
+) -> tollgate_ledger::Answer<T> {
+    let start = Instant::now();
+    loop {
+        match step().await {
+            Err(LedgerError::Timeout | LedgerError::Connection(_)) if start.elapsed().as_secs() < 20 => {}
+            answer => return answer,
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_lost_its_scripts_gets_them_again() -> Result {
+    let server = RedisServer::start()?;
+    let (ledger, cluster) = (ledger(&server.url())?, cluster()?);
+    ledger.seed(&cluster, &seed(None)?).await?;
+    server.cli(&["SCRIPT", "FLUSH"])?;
+    ledger.acquire(&cluster, &app()?, Tokens::whole(1)).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_paused_server_costs_no_more_than_the_timeout() -> Result {
+    let server = RedisServer::start()?;
+    let (ledger, cluster) = (ledger(&server.url())?, cluster()?);
+    ledger.seed(&cluster, &seed(None)?).await?;
+    server.signal(Signal::Stop)?;
+    let answer = ledger.acquire(&cluster, &app()?, Tokens::whole(1)).await;
+    assert_eq!(answer, Err(LedgerError::Timeout));
+    server.signal(Signal::Continue)?;
+    until_reachable(|| ledger.audit(&cluster)).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_dead_server_is_noticed_and_a_new_one_found_again() -> Result {
+    let mut server = RedisServer::start()?;
+    let (ledger, cluster) = (ledger(&server.url())?, cluster()?);
+    ledger.seed(&cluster, &seed(None)?).await?;
+    let reply = ledger.sync(&cluster, &call(1, 0, 0, 4_000)?).await?;
+    assert_eq!(reply.entries[0].granted, Tokens::whole(4_000));
+
+    server.kill();
+    let answer = ledger.sync(&cluster, &call(2, 1, 4_000, 0)?).await;
+    assert!(matches!(answer, Err(LedgerError::Timeout | LedgerError::Connection(_))), "{answer:?}");
+
+    // It comes back empty: whoever remembers fills it, and nobody starts with anything.
+    server.restart()?;
+    let answer = until_reachable(|| async {
+        ledger.sync(&cluster, &call(2, 1, 4_000, 0).map_err(|_| LedgerError::Stale)?).await
+    })
+    .await;
+    assert_eq!(answer, Err(LedgerError::Unseeded));
+    let version = ledger.seed(&cluster, &seed(Some(reply.version))?).await?;
+    assert!(version > reply.version);
+    let reply = ledger.sync(&cluster, &call(2, 1, 4_000, 9_000)?).await?;
+    assert!(reply.entries[0].granted < Tokens::whole(1_000), "{reply:?}");
+    let audit = ledger.audit(&cluster).await?;
+    assert!(audit.balances(), "{audit:?}");
+    assert_eq!(audit.lines[0].flows.adopted, Tokens::whole(4_000));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_wiped_server_is_rebuilt() -> Result {
+    let server = RedisServer::start()?;
+    let (ledger, cluster) = (ledger(&server.url())?, cluster()?);
+    let version = ledger.seed(&cluster, &seed(None)?).await?;
+    server.cli(&["FLUSHALL"])?;
+    assert_eq!(ledger.acquire(&cluster, &app()?, Tokens::whole(1)).await, Err(LedgerError::Unseeded));
+    ledger.seed(&cluster, &seed(Some(version))?).await?;
+    assert!(ledger.acquire(&cluster, &app()?, Tokens::whole(9_000)).await.is_err(), "no flood");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_password_is_asked_for_and_never_shown() -> Result {
+    let server = RedisServer::start_on(tollgate_testkit::free_port()?, &["--requirepass", "s3cret"])?;
+    let port = server.port();
+    let cluster = cluster()?;
+    let right = ledger(&format!("redis://:s3cret@127.0.0.1:{port}"))?;
+    right.seed(&cluster, &seed(None)?).await?;
+    for url in [format!("redis://127.0.0.1:{port}"), format!("redis://:wr0ng@127.0.0.1:{port}")] {
+        let wrong = ledger(&url)?;
+        let error = wrong.audit(&cluster).await.err().ok_or("let in")?;
+        assert!(!format!("{error:?} {error} {wrong:?}").contains("wr0ng"), "{error:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_cluster_fails_over_under_loans_emergencies_and_changes() -> Result {
+    let mut servers = RedisCluster::start()?;
+    let (ledger, cluster) = (ledger(&servers.url())?, cluster()?);
+    let version = until_reachable(|| async {
+        ledger.seed(&cluster, &seed(None).map_err(|_| LedgerError::Stale)?).await
+    })
+    .await?;
+    ledger.acquire(&cluster, &app()?, Tokens::whole(5_000)).await?;
+    let debt = ledger.borrow(&cluster, &app()?, Tokens::whole(1_000)).await?;
+    assert_eq!(debt, Tokens::whole(1_200));
+    // Writes reach the copy a moment later; wait for it, so that this is a failover without loss.
+    let key = "ratelimit:{cluster-01}";
+    let primary = servers.primary_of(key)?;
+    servers.wait_until_caught_up(primary)?;
+    servers.server(primary).kill();
+    servers.wait_until_another(primary, key)?;
+
+    let audit = until_reachable(|| ledger.audit(&cluster)).await?;
+    assert!(audit.balances(), "{audit:?}");
+    assert_eq!(audit.lines[0].flows.loaned, Tokens::whole(1_000), "the loan was not forgotten");
+    let put = PutApp {
+        policy: policy(20_000, 30_000)?,
+        replaces: None,
+        carry: Carry::Scale,
+        effective_at: Millis::ZERO,
+    };
+    assert!(ledger.put_app(&cluster, &put).await? > version);
+    ledger.declare_emergency(&cluster, "failover", Millis::from_secs(5)).await?;
+    ledger.end_emergency(&cluster).await?;
+    ledger.repay(&cluster, &app()?, Tokens::whole(100)).await?;
+    assert!(ledger.audit(&cluster).await?.balances());
+    Ok(())
+}
+
+#[tokio::test]
+async fn writes_lost_in_a_failover_are_noticed() -> Result {
+    let mut servers = RedisCluster::start()?;
+    let (ledger, cluster) = (ledger(&servers.url())?, cluster()?);
+    let seed = seed(None)?;
+    until_reachable(|| ledger.seed(&cluster, &seed)).await?;
+    let first = ledger.sync(&cluster, &call(1, 0, 0, 1_000)?).await?;
+    let key = "ratelimit:{cluster-01}";
+    let primary = servers.primary_of(key)?;
+    servers.wait_until_caught_up(primary)?;
+
+    // The copy stands still while the primary grants, and takes its place without having heard of it.
+    let replica = servers.replica_of(primary)?;
+    servers.server(replica).signal(Signal::Stop)?;
+    servers.server(primary).cli(&["CLIENT", "KILL", "TYPE", "replica"])?;
+    let second = ledger.sync(&cluster, &call(2, 1, 1_000, 4_000)?).await?;
+    assert_eq!(second.entries[0].granted, Tokens::whole(4_000));
+    servers.server(primary).kill();
+    servers.server(replica).signal(Signal::Continue)?;
+    servers.wait_until_another(primary, key)?;
+
+    let third = call(3, 2, 5_000, 9_000)?;
+    let reply = until_reachable(|| ledger.sync(&cluster, &third)).await?;
+    assert!(reply.epoch > first.epoch && reply.version > second.version, "{reply:?}");
+    assert_eq!(reply.entries[0].granted, Tokens::ZERO, "nobody starts with anything");
+    let audit = ledger.audit(&cluster).await?;
+    assert!(audit.balances(), "{audit:?}");
+    assert_eq!(audit.lines[0].account.outstanding, Tokens::whole(5_000), "what the node presented");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_clients_get_exactly_what_was_minted() -> Result {
+    let server = RedisServer::start()?;
+    let cluster = cluster()?;
+    let first = ledger(&server.url())?;
+    // No allowance and no loans: one second of the guarantee, and what accrues.
+    first.seed(&cluster, &seed(None)?).await?;
+    let start = Instant::now();
+    let clients = (0..20).map(|_| {
+        let (url, cluster) = (server.url(), cluster.clone());
+        tokio::spawn(async move {
+            let (ledger, app) = (ledger(&url).ok()?, app().ok()?);
+            let mut admitted = 0u64;
+            while start.elapsed() < Duration::from_secs(3) {
+                match ledger.acquire(&cluster, &app, Tokens::whole(7)).await {
+                    Ok(_) => admitted += 7,
+                    Err(LedgerError::Refused(_)) => {}
+                    Err(_) => return None,
+                }
+            }
+            Some(admitted)
+        })
+    });
+    let mut admitted = 0;
+    for client in clients.collect::<Vec<_>>() {
+        admitted += client.await?.ok_or("a client failed")?;
+    }
+    let minted = 10_000 + u64::try_from(start.elapsed().as_millis())? * 10 + 10;
+    assert!(admitted <= minted, "{admitted} of {minted}");
+    assert!(admitted >= 10_000, "{admitted}");
+    let audit = first.audit(&cluster).await?;
+    assert!(audit.balances(), "{audit:?}");
+    assert_eq!(audit.lines[0].flows.spent, Tokens::whole(admitted));
+    Ok(())
+}
