@@ -155,7 +155,7 @@ impl World {
             spent: 0,
             returned: 0,
             need: 0,
-            more: 520_000_000,
+            more: 330_000_000,
             lie: None,
             fallback: 1_000,
         };

@@ -18,12 +18,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone)]
 pub struct MluaEngine {
     interpreter: Arc<Mutex<Interpreter>>,
-    session: Arc<Mutex<Session>>,
+    server: Arc<Mutex<Server>>,
 }
 
 /// What the commands of a script work on.
 #[derive(Default)]
-struct Session {
+struct Server {
     store: Store,
     /// The key that was declared: a script may touch no key that does not derive from it.
     root: Vec<u8>,
@@ -39,32 +39,32 @@ struct Interpreter {
 impl MluaEngine {
     /// An empty store on that clock.
     pub fn new(clock: impl LedgerClock + 'static) -> Result<Self, EngineError> {
-        let session = Arc::new(Mutex::default());
-        let lua = open(clock, &session).map_err(broken)?;
-        Ok(Self { interpreter: Arc::new(Mutex::new(Interpreter { lua, loaded: HashMap::new() })), session })
+        let server = Arc::new(Mutex::default());
+        let lua = open(clock, &server).map_err(broken)?;
+        Ok(Self { interpreter: Arc::new(Mutex::new(Interpreter { lua, loaded: HashMap::new() })), server })
     }
 
     /// A copy of all that is stored.
     pub fn store(&self) -> Store {
-        lock(&self.session).store.clone()
+        lock(&self.server).store.clone()
     }
 
     /// Goes back to a copy, as a failover does that loses what was written since.
     pub fn restore(&self, store: Store) {
-        lock(&self.session).store = store;
+        lock(&self.server).store = store;
     }
 
     /// How many commands the last script gave.
     pub fn commands(&self) -> usize {
-        lock(&self.session).commands
+        lock(&self.server).commands
     }
 
     fn run(&self, script: &Script, key: &str, args: &[Vec<u8>]) -> mlua::Result<Value> {
         let mut interpreter = lock(&self.interpreter);
         {
-            let mut session = lock(&self.session);
-            session.root = key.into();
-            session.commands = 0;
+            let mut server = lock(&self.server);
+            server.root = key.into();
+            server.commands = 0;
         }
         convert::from_lua(&interpreter.call(script, key, args)?)
     }
@@ -102,14 +102,14 @@ impl Interpreter {
 }
 
 /// An interpreter with the libraries that scripts use, and no others.
-fn open(clock: impl LedgerClock + 'static, session: &Arc<Mutex<Session>>) -> mlua::Result<Lua> {
+fn open(clock: impl LedgerClock + 'static, server: &Arc<Mutex<Server>>) -> mlua::Result<Lua> {
     let lua = Lua::new_with(StdLib::STRING | StdLib::TABLE | StdLib::MATH, LuaOptions::default())?;
-    let session = Arc::clone(session);
+    let server = Arc::clone(server);
     let call = lua.create_function(move |lua, args: Variadic<mlua::Value>| {
         let command = Command::read(&args)?;
-        let mut session = lock(&session);
-        session.commands += 1;
-        let Session { store, root, .. } = &mut *session;
+        let mut server = lock(&server);
+        server.commands += 1;
+        let Server { store, root, .. } = &mut *server;
         convert::to_lua(lua, command.run(store, root, clock.now()).map_err(mlua::Error::external)?)
     })?;
     let redis = lua.create_table()?;
