@@ -20,7 +20,8 @@ pub trait Ledger: Send + std::marker::Sync {
     /// Answers a node: see [`Sync`].
     fn sync(&self, cluster: &ClusterId, sync: &Sync) -> impl Future<Output = Answer<SyncReply>> + Send;
 
-    /// A node says goodbye with its last call. What it has not given back is written off.
+    /// A node says goodbye with its last call. What it has not given back is written off. Said again, as when the
+    /// answer got lost, it is stale.
     fn depart(&self, cluster: &ClusterId, sync: &Sync) -> impl Future<Output = Answer<SyncReply>> + Send;
 
     /// Spends all of `cost` or nothing; returns the rights that are left.

@@ -347,6 +347,20 @@ fn a_call_that_comes_late_changes_nothing() {
 }
 
 #[test]
+fn a_goodbye_said_twice_changes_nothing() {
+    let mut world = World::new(100_000);
+    let call = world.nodes[0].call(0, Tokens::ZERO, Tokens::whole(10), Tokens::ZERO);
+    let reply = world.book.sync(&call, world.now).unwrap();
+    world.nodes[0].take(0, &reply);
+    let goodbye = world.nodes[0].call(0, Tokens::ZERO, Tokens::ZERO, Tokens::whole(10));
+    world.book.depart(&goodbye, world.now).unwrap();
+    let before = world.book.clone();
+    assert_eq!(world.book.depart(&goodbye, world.now), Err(LedgerError::Stale));
+    assert_eq!(world.book, before, "nobody starts over");
+    world.check();
+}
+
+#[test]
 fn a_dead_node_s_lease_is_written_off_and_makes_room_again() {
     let mut world = World::new(100_000);
     let call = world.nodes[0].call(2, Tokens::ZERO, Tokens::whole(5_000), Tokens::ZERO);

@@ -15,7 +15,7 @@ use story::Story;
 
 const ABOUT: &str = "\
 This shows the arithmetic of Tollgate and its limiter library, in virtual time: the numbers are always the same.
-The servers (ledger, node, gateway, admin API, console) are not built yet: nothing here listens or sends.";
+The servers (node, gateway, admin API, console) are not built yet: nothing here listens or sends.";
 
 /// Show the arithmetic and the limiter library at work
 ///

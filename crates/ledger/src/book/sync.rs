@@ -34,8 +34,12 @@ impl Book {
         Ok(reply)
     }
 
-    /// A node says goodbye with its last call. What it has not given back is written off.
+    /// A node says goodbye with its last call. What it has not given back is written off. Said again, as when the
+    /// answer got lost, it is stale.
     pub fn depart(&mut self, sync: &Sync, now: Millis) -> Result<SyncReply, LedgerError> {
+        if sync.acked > 0 && !self.nodes.contains_key(&sync.node) {
+            return Err(LedgerError::Stale);
+        }
         let reply = self.sync(sync, now)?;
         self.bury(&sync.node, now);
         Ok(reply)

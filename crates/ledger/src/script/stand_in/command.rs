@@ -38,7 +38,7 @@ impl Command {
         match self.name.as_str() {
             "DEL" => Ok(int(self.args.iter().filter(|key| store.remove(key)).count())),
             // Nothing expires here: a test that needs it takes a real server.
-            "PEXPIRE" | "PERSIST" => Ok(int(usize::from(store.contains(key)))),
+            "EXISTS" | "PEXPIRE" | "PERSIST" => Ok(int(usize::from(store.contains(key)))),
             "HGET" | "HGETALL" | "HMGET" | "HSET" => self.hash(store, key, args),
             "LINDEX" | "LLEN" | "LPOP" | "LRANGE" | "LREM" | "RPUSH" => self.list(store, key, args),
             "ZADD" | "ZRANGE" | "ZRANGEBYLEX" | "ZRANGEBYSCORE" | "ZREM" => self.sorted(store, key, args),
