@@ -21,9 +21,11 @@ run: need-rust ## Show what there is today (tollgate demo)
 test: need-rust need-redis ## Check everything: format, lints, tests, model, docs, examples, dependencies
 	@scripts/test
 
-bench: need-rust ## Measure the limiter against its peers
+bench: need-rust need-redis ## Measure the limiter and the ledger against their peers
 	@echo "==> measuring the limiter against its peers"
 	@cargo run --release --locked -p tollgate-bench -- limiter
+	@echo "==> measuring the ledger on Redis beside plain commands"
+	@cargo run --release --locked -p tollgate-bench -- ledger
 
 soak: need-rust need-redis ## Run the property tests with many more cases (PROPTEST_CASES), and the model
 	@echo "==> tests, each property with $(PROPTEST_CASES) cases"

@@ -1,6 +1,7 @@
 //! Tollgate beside its peers, measured as paired races: see `README.md`.
 
 mod finding;
+mod ledger;
 mod limiter;
 mod machine;
 mod memory;
@@ -11,7 +12,7 @@ mod report;
 mod spread;
 mod table;
 
-use crate::race::Plan;
+use crate::report::Report;
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
 use std::io::{Write, stderr, stdout};
@@ -20,7 +21,7 @@ use std::time::Duration;
 
 /// Tollgate beside its peers, measured as paired races.
 ///
-/// Both sides run in turns of a few milliseconds, so they share whatever the machine is doing; what counts is
+/// All sides run in turns of some milliseconds, so they share whatever the machine is doing; what counts is
 /// the ratio within each turn. Build with --release.
 #[derive(Debug, Parser)]
 #[command(name = "tollgate-bench", version, max_term_width = 100)]
@@ -33,12 +34,14 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Family {
     /// The standalone limiter beside the governor crate: time per decision and bytes per key.
-    Limiter(Options),
+    Limiter(LimiterOptions),
+    /// The ledger on a redis-server of its own, beside a counter and a bare rate limiter there: calls and
+    /// leases per second, latency, growth and bytes.
+    Ledger(LedgerOptions),
 }
 
-/// How long to ask, and where to keep the answers.
 #[derive(Debug, Args)]
-struct Options {
+struct LimiterOptions {
     /// Fresh setups of both sides [default: 7, quick: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     runs: Option<u32>,
@@ -47,45 +50,83 @@ struct Options {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     turns: Option<u32>,
 
-    /// A first impression in half a minute instead of some minutes; saved only if --out is given
-    #[arg(long)]
-    quick: bool,
-
     /// Ask only the questions whose name contains TEXT; saved only if --out is given
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
+
+    #[command(flatten)]
+    effort: Effort,
+}
+
+#[derive(Debug, Args)]
+struct LedgerOptions {
+    /// Rounds; in a round each contender runs one slice [default: 120, quick: 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    rounds: Option<u32>,
+
+    #[command(flatten)]
+    effort: Effort,
+}
+
+/// How long to ask, and where to keep the answers.
+#[derive(Debug, Args)]
+struct Effort {
+    /// A first impression in half a minute instead of some minutes; saved only if --out is given
+    #[arg(long)]
+    quick: bool,
 
     /// The directory for the table (md), the numbers (json) and the plot (svg) [default: bench/results]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-impl Options {
-    fn plan(&self) -> Plan {
-        let (runs, turns, lap) = if self.quick { (5, 5, 10) } else { (7, 41, 15) };
-        Plan {
-            runs: self.runs.unwrap_or(runs),
-            turns: self.turns.unwrap_or(turns),
-            lap: Duration::from_millis(lap),
+impl Family {
+    fn ask(&self) -> anyhow::Result<Report> {
+        match self {
+            Self::Limiter(options) => {
+                limiter::ask(options.plan(), options.filter.as_deref().unwrap_or_default())
+            }
+            Self::Ledger(options) => ledger::ask(options.plan()),
         }
     }
 
     /// Where to save, if at all: a part of the questions never overwrites the whole unasked.
     fn out(&self) -> Option<PathBuf> {
-        let whole = !self.quick && self.filter.is_none();
+        let (effort, is_whole) = match self {
+            Self::Limiter(options) => (&options.effort, options.filter.is_none()),
+            Self::Ledger(options) => (&options.effort, true),
+        };
         let results = || Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
-        self.out.clone().or_else(|| whole.then(results))
+        effort.out.clone().or_else(|| (is_whole && !effort.quick).then(results))
+    }
+}
+
+impl LimiterOptions {
+    fn plan(&self) -> race::Plan {
+        let (runs, turns, lap) = if self.effort.quick { (5, 5, 10) } else { (7, 41, 15) };
+        race::Plan {
+            runs: self.runs.unwrap_or(runs),
+            turns: self.turns.unwrap_or(turns),
+            lap: Duration::from_millis(lap),
+        }
+    }
+}
+
+impl LedgerOptions {
+    fn plan(&self) -> ledger::Plan {
+        let (rounds, slice) = if self.effort.quick { (20, 40) } else { (120, 60) };
+        ledger::Plan { rounds: self.rounds.unwrap_or(rounds), slice: Duration::from_millis(slice) }
     }
 }
 
 fn main() -> anyhow::Result<()> {
-    let Cli { family: Family::Limiter(options) } = Cli::parse();
+    let Cli { family } = Cli::parse();
     if cfg!(debug_assertions) {
         writeln!(stderr(), "warning: built without --release, the numbers mean nothing")?;
     }
-    let report = limiter::ask(options.plan(), options.filter.as_deref().unwrap_or_default())?;
+    let report = family.ask()?;
     write!(stdout().lock(), "{}", report.text())?;
-    if let Some(out) = options.out() {
+    if let Some(out) = family.out() {
         report.save(&out).with_context(|| format!("cannot save to {}", out.display()))?;
         writeln!(stderr(), "saved to {}", out.display())?;
     }
@@ -97,10 +138,8 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
 
-    fn options(arguments: &[&str]) -> Options {
-        let Family::Limiter(options) =
-            Cli::parse_from([&["tollgate-bench", "limiter"], arguments].concat()).family;
-        options
+    fn family(arguments: &[&str]) -> Family {
+        Cli::parse_from([&["tollgate-bench"], arguments].concat()).family
     }
 
     #[test]
@@ -110,15 +149,19 @@ mod tests {
 
     #[test]
     fn a_part_is_saved_only_when_asked_for() {
-        assert!(options(&[]).out().is_some_and(|out| out.ends_with("bench/results")));
-        assert_eq!(options(&["--quick"]).out(), None);
-        assert_eq!(options(&["--filter", "keyed"]).out(), None);
-        assert_eq!(options(&["--quick", "--out", "here"]).out(), Some("here".into()));
+        for name in ["limiter", "ledger"] {
+            assert!(family(&[name]).out().is_some_and(|out| out.ends_with("bench/results")));
+            assert_eq!(family(&[name, "--quick"]).out(), None);
+            assert_eq!(family(&[name, "--quick", "--out", "here"]).out(), Some("here".into()));
+        }
+        assert_eq!(family(&["limiter", "--filter", "keyed"]).out(), None);
     }
 
     #[test]
     fn what_is_said_overrides_what_is_quick() {
-        let plan = options(&["--quick", "--turns", "9"]).plan();
-        assert_eq!((plan.runs, plan.turns), (5, 9));
+        let Family::Limiter(limiter) = family(&["limiter", "--quick", "--turns", "9"]) else { panic!() };
+        assert_eq!((limiter.plan().runs, limiter.plan().turns), (5, 9));
+        let Family::Ledger(ledger) = family(&["ledger", "--quick", "--rounds", "9"]) else { panic!() };
+        assert_eq!(ledger.plan().rounds, 9);
     }
 }

@@ -1,4 +1,4 @@
-//! A plot of ratios: a bar for each question, whiskers for the spread over runs, a line at one.
+//! A plot of ratios: a bar for each question, whiskers for the spread, a line at one.
 //!
 //! Written by hand, because it is a few rectangles: no fonts to load, no scripts, and the colours follow the
 //! reader's light or dark theme.
@@ -6,29 +6,72 @@
 use crate::spread::Range;
 use std::fmt::Write;
 
+/// One or more panels of bars under one title.
+#[derive(Clone, Debug)]
+pub(crate) struct Plot {
+    pub(crate) title: String,
+    pub(crate) subtitle: String,
+    /// Where something holds if it holds for the whole whisker: "in every run".
+    pub(crate) spread: &'static str,
+    pub(crate) panels: Vec<Panel>,
+}
+
+/// Bars that share a scale.
+#[derive(Clone, Debug)]
+pub(crate) struct Panel {
+    /// Who is at one.
+    pub(crate) one: String,
+    /// What the bars are ratios of.
+    pub(crate) axis: String,
+    pub(crate) sense: Sense,
+    pub(crate) bars: Vec<Bar>,
+}
+
+/// What a long bar means: the ratio is one of times, or one of rates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sense {
+    ShorterIsFaster,
+    LongerIsFaster,
+}
+
 /// One bar.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bar<'a> {
-    pub(crate) name: &'a str,
+#[derive(Clone, Debug)]
+pub(crate) struct Bar {
+    pub(crate) name: String,
     pub(crate) ratio: Range,
+    /// Where it should end at least, or at most.
+    pub(crate) goal: Option<f64>,
 }
 
 /// What a bar says, and what colour says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Faster,
-    /// Some runs were faster and some were not, whatever the median.
+    /// The whisker reaches to both sides of one, whatever the median.
     Even,
     Slower,
+}
+
+impl Sense {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::ShorterIsFaster => "shorter is faster",
+            Self::LongerIsFaster => "longer is faster",
+        }
+    }
 }
 
 impl Verdict {
     const ALL: [Self; 3] = [Self::Faster, Self::Even, Self::Slower];
 
-    fn on(ratio: Range) -> Self {
+    fn on(ratio: Range, sense: Sense) -> Self {
+        let (below, above) = match sense {
+            Sense::ShorterIsFaster => (Self::Faster, Self::Slower),
+            Sense::LongerIsFaster => (Self::Slower, Self::Faster),
+        };
         match ratio {
-            Range { max, .. } if max < 1.0 => Self::Faster,
-            Range { min, .. } if min > 1.0 => Self::Slower,
+            Range { max, .. } if max < 1.0 => below,
+            Range { min, .. } if min > 1.0 => above,
             Range { .. } => Self::Even,
         }
     }
@@ -41,22 +84,13 @@ impl Verdict {
         }
     }
 
-    const fn meaning(self) -> &'static str {
+    fn meaning(self, spread: &str) -> String {
         match self {
-            Self::Faster => "faster in every run",
-            Self::Even => "no clear difference",
-            Self::Slower => "slower in every run",
+            Self::Faster => format!("faster {spread}"),
+            Self::Even => "no clear difference".into(),
+            Self::Slower => format!("slower {spread}"),
         }
     }
-}
-
-/// What the plot says around the bars.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Labels<'a> {
-    pub(crate) title: &'a str,
-    pub(crate) subtitle: &'a str,
-    /// Who is at one.
-    pub(crate) peer: &'a str,
 }
 
 const WIDTH: f64 = 860.0;
@@ -66,6 +100,8 @@ const THICK: f64 = 14.0;
 const LEFT: f64 = 290.0;
 const RIGHT: f64 = 64.0;
 const BOTTOM: f64 = 78.0;
+/// From the last bar of a panel to the first of the next.
+const BETWEEN: f64 = 84.0;
 
 const STYLE: &str = "
     svg { color-scheme: light dark; font-family: system-ui, sans-serif; font-size: 13px }
@@ -77,6 +113,7 @@ const STYLE: &str = "
     .grid { stroke: #e3e7eb; stroke-width: 1 }
     .one { stroke: #1f2933; stroke-width: 1.5; stroke-dasharray: 4 3 }
     .whisker { stroke: #1f2933; stroke-width: 1.5 }
+    .goal { stroke: #c22f5d; stroke-width: 2.5 }
     .faster { fill: #2f9e8f }
     .even { fill: #94a3b0 }
     .slower { fill: #d9822b }
@@ -101,7 +138,7 @@ struct Scale {
 
 impl Scale {
     /// Wide enough for every whisker, and always for the line at one with room beside it.
-    fn of(bars: &[Bar<'_>]) -> Self {
+    fn of(bars: &[Bar]) -> Self {
         let furthest =
             bars.iter().map(|bar| bar.ratio.max).filter(|ratio| ratio.is_finite()).fold(1.0, f64::max);
         let step = [0.25, 0.5, 1.0, 2.0, 5.0].into_iter().find(|step| furthest / step <= 8.0).unwrap_or(10.0);
@@ -117,39 +154,103 @@ impl Scale {
     }
 }
 
-/// The plot as SVG.
-pub(crate) fn svg(labels: Labels<'_>, bars: &[Bar<'_>]) -> String {
-    let scale = Scale::of(bars);
-    let foot = bars.iter().fold(TOP, |y, _| y + ROW);
-    let height = foot + BOTTOM;
-    let mut svg = String::new();
-    let _ = write!(
-        svg,
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">
+impl Plot {
+    /// The plot as SVG.
+    pub(crate) fn svg(&self) -> String {
+        let mut panels = String::new();
+        let mut foot = TOP - BETWEEN;
+        for panel in &self.panels {
+            foot = panel.draw(&mut panels, foot + BETWEEN);
+        }
+        let height = foot + BOTTOM;
+        draw_legend(&mut panels, height - 20.0, self.spread, self.has_goals());
+        format!(
+            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">
   <title>{title}</title>
   <style>{STYLE}  </style>
   <rect class="paper" width="{WIDTH}" height="{height}" rx="8"/>
   <text class="title" x="24" y="36">{title}</text>
   <text class="quiet" x="24" y="58">{subtitle}</text>
+{panels}</svg>
 "#,
-        title = escape(labels.title),
-        subtitle = escape(labels.subtitle),
-    );
-    draw_legend(&mut svg, height - 20.0);
-    draw_axis(&mut svg, scale, foot, labels.peer);
-    let mut y = TOP + ROW / 2.0;
-    for bar in bars {
-        draw_bar(&mut svg, scale, y, *bar);
-        y += ROW;
+            title = escape(&self.title),
+            subtitle = escape(&self.subtitle),
+        )
     }
-    svg.push_str("</svg>\n");
-    svg
+
+    fn has_goals(&self) -> bool {
+        self.panels.iter().flat_map(|panel| &panel.bars).any(|bar| bar.goal.is_some())
+    }
 }
 
-fn draw_legend(svg: &mut String, y: f64) {
+impl Panel {
+    /// Draws the panel from `top` on, and says where its last bar ends.
+    fn draw(&self, svg: &mut String, top: f64) -> f64 {
+        let scale = Scale::of(&self.bars);
+        let foot = self.bars.iter().fold(top, |y, _| y + ROW);
+        self.draw_axis(svg, scale, top, foot);
+        let mut y = top + ROW / 2.0;
+        for bar in &self.bars {
+            bar.draw(svg, scale, y, Verdict::on(bar.ratio, self.sense));
+            y += ROW;
+        }
+        foot
+    }
+
+    fn draw_axis(&self, svg: &mut String, scale: Scale, top: f64, foot: f64) {
+        for tick in scale.ticks() {
+            let x = scale.x(tick);
+            let _ = writeln!(svg, r#"  <line class="grid" x1="{x:.1}" y1="{top}" x2="{x:.1}" y2="{foot}"/>"#);
+            let _ = writeln!(
+                svg,
+                r#"  <text class="quiet" x="{x:.1}" y="{:.1}" text-anchor="middle">{tick}</text>"#,
+                foot + 18.0
+            );
+        }
+        let _ = writeln!(
+            svg,
+            r#"  <line class="one" x1="{one:.1}" y1="{:.1}" x2="{one:.1}" y2="{foot}"/>
+  <text class="quiet" x="{one:.1}" y="{:.1}" text-anchor="middle">{peer} = 1</text>
+  <text class="quiet" x="{LEFT}" y="{:.1}">{axis}; {sense}</text>"#,
+            top - 4.0,
+            top - 10.0,
+            foot + 38.0,
+            one = scale.x(1.0),
+            peer = escape(&self.one),
+            axis = escape(&self.axis),
+            sense = self.sense.words(),
+        );
+    }
+}
+
+impl Bar {
+    fn draw(&self, svg: &mut String, scale: Scale, y: f64, verdict: Verdict) {
+        let Range { min, median, max } = self.ratio;
+        let (end, low, high) = (scale.x(median), scale.x(min), scale.x(max));
+        let (class, top, text) = (verdict.class(), y - THICK / 2.0, y + 4.5);
+        let _ = writeln!(
+            svg,
+            r#"  <text x="{:.1}" y="{text:.1}" text-anchor="end">{}</text>
+  <rect class="bar {class}" x="{LEFT}" y="{top:.1}" width="{:.1}" height="{THICK}" rx="2"/>
+  <path class="whisker" fill="none" d="M{low:.1} {y:.1}H{high:.1}M{low:.1} {up:.1}v8M{high:.1} {up:.1}v8"/>
+  <text class="value" x="{:.1}" y="{text:.1}" text-anchor="end">{median:.2}</text>"#,
+            LEFT - 12.0,
+            escape(&self.name),
+            end - LEFT,
+            WIDTH - 20.0,
+            up = y - 4.0,
+        );
+        if let Some(goal) = self.goal {
+            let (x, top) = (scale.x(goal), y - ROW / 2.0 + 3.0);
+            let _ = writeln!(svg, r#"  <path class="goal" d="M{x:.1} {top:.1}v{:.1}"/>"#, ROW - 6.0);
+        }
+    }
+}
+
+fn draw_legend(svg: &mut String, y: f64, spread: &str, has_goals: bool) {
     let mut x = LEFT;
     for verdict in Verdict::ALL {
-        let (class, meaning) = (verdict.class(), verdict.meaning());
+        let (class, meaning) = (verdict.class(), verdict.meaning(spread));
         let _ = writeln!(
             svg,
             r#"  <rect class="{class}" x="{x}" y="{}" width="12" height="12" rx="2"/>"#,
@@ -158,46 +259,10 @@ fn draw_legend(svg: &mut String, y: f64) {
         let _ = writeln!(svg, r#"  <text class="quiet" x="{}" y="{y}">{meaning}</text>"#, x + 18.0);
         x += 166.0;
     }
-}
-
-fn draw_axis(svg: &mut String, scale: Scale, foot: f64, peer: &str) {
-    for tick in scale.ticks() {
-        let x = scale.x(tick);
-        let _ = writeln!(svg, r#"  <line class="grid" x1="{x:.1}" y1="{TOP}" x2="{x:.1}" y2="{foot}"/>"#);
-        let _ = writeln!(
-            svg,
-            r#"  <text class="quiet" x="{x:.1}" y="{:.1}" text-anchor="middle">{tick}</text>"#,
-            foot + 18.0
-        );
+    if has_goals {
+        let _ = writeln!(svg, r#"  <path class="goal" d="M{x} {}v12"/>"#, y - 10.5);
+        let _ = writeln!(svg, r#"  <text class="quiet" x="{}" y="{y}">goal</text>"#, x + 8.0);
     }
-    let (one, peer) = (scale.x(1.0), escape(peer));
-    let _ = writeln!(
-        svg,
-        r#"  <line class="one" x1="{one:.1}" y1="{:.1}" x2="{one:.1}" y2="{foot}"/>
-  <text class="quiet" x="{one:.1}" y="{:.1}" text-anchor="middle">{peer} = 1</text>
-  <text class="quiet" x="{LEFT}" y="{:.1}">time per decision relative to {peer}; shorter is faster</text>"#,
-        TOP - 4.0,
-        TOP - 10.0,
-        foot + 38.0
-    );
-}
-
-fn draw_bar(svg: &mut String, scale: Scale, y: f64, bar: Bar<'_>) {
-    let Range { min, median, max } = bar.ratio;
-    let (end, low, high) = (scale.x(median), scale.x(min), scale.x(max));
-    let (class, top, text) = (Verdict::on(bar.ratio).class(), y - THICK / 2.0, y + 4.5);
-    let _ = writeln!(
-        svg,
-        r#"  <text x="{:.1}" y="{text:.1}" text-anchor="end">{}</text>
-  <rect class="bar {class}" x="{LEFT}" y="{top:.1}" width="{:.1}" height="{THICK}" rx="2"/>
-  <path class="whisker" fill="none" d="M{low:.1} {y:.1}H{high:.1}M{low:.1} {up:.1}v8M{high:.1} {up:.1}v8"/>
-  <text class="value" x="{:.1}" y="{text:.1}" text-anchor="end">{median:.2}</text>"#,
-        LEFT - 12.0,
-        escape(bar.name),
-        end - LEFT,
-        WIDTH - 20.0,
-        up = y - 4.0,
-    );
 }
 
 fn escape(text: &str) -> String {
@@ -208,10 +273,18 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
 
-    const LABELS: Labels<'_> = Labels { title: "ours & \"theirs\"", subtitle: "a < b", peer: "peer" };
+    fn plot(bars: Vec<Bar>) -> Plot {
+        let one = Panel { one: "peer".into(), axis: "a < b".into(), sense: Sense::ShorterIsFaster, bars };
+        Plot {
+            title: "ours & \"theirs\"".into(),
+            subtitle: "a < b".into(),
+            spread: "in every run",
+            panels: vec![one],
+        }
+    }
 
-    fn bar(name: &str, median: f64) -> Bar<'_> {
-        Bar { name, ratio: Range { min: median * 0.9, median, max: median * 1.1 } }
+    fn bar(name: &str, median: f64) -> Bar {
+        Bar { name: name.into(), ratio: Range { min: median * 0.9, median, max: median * 1.1 }, goal: None }
     }
 
     fn count(svg: &str, class: &str) -> usize {
@@ -224,14 +297,14 @@ mod tests {
 
     #[test]
     fn there_is_a_bar_a_whisker_and_a_value_for_each_question() {
-        let svg = svg(LABELS, &[bar("a", 0.5), bar("b <&> \"c\"", 1.4), bar("d", 0.95)]);
+        let svg = plot(vec![bar("a", 0.5), bar("b <&> \"c\"", 1.4), bar("d", 0.95)]).svg();
         assert_eq!(["bar", "whisker", "value"].map(|class| count(&svg, class)), [3, 3, 3]);
         assert_eq!(count(&svg, "one"), 1);
     }
 
     #[test]
     fn only_what_holds_in_every_run_is_called_faster_or_slower() {
-        let verdict = |median| Verdict::on(bar("a", median).ratio);
+        let verdict = |median| Verdict::on(bar("a", median).ratio, Sense::ShorterIsFaster);
         assert_eq!(
             [0.5, 0.95, 1.05, 1.4].map(verdict),
             [Verdict::Faster, Verdict::Even, Verdict::Even, Verdict::Slower]
@@ -239,8 +312,27 @@ mod tests {
     }
 
     #[test]
+    fn of_rates_the_larger_one_is_faster() {
+        let verdict = |median| Verdict::on(bar("a", median).ratio, Sense::LongerIsFaster);
+        assert_eq!([0.5, 1.4].map(verdict), [Verdict::Slower, Verdict::Faster]);
+    }
+
+    #[test]
+    fn panels_stand_under_each_other_and_goals_are_marked() {
+        let mut plot = plot(vec![bar("a", 0.5), Bar { goal: Some(0.3), ..bar("b", 0.4) }]);
+        let height =
+            |svg: &str| svg.split("viewBox=\"0 0 860 ").nth(1).unwrap().split('"').next().unwrap().parse();
+        let one: f64 = height(&plot.svg()).unwrap();
+        plot.panels.push(plot.panels[0].clone());
+        let svg = plot.svg();
+        assert_eq!(height(&svg), Ok(one + BETWEEN + 2.0 * ROW));
+        // One for each panel, and one in the legend.
+        assert_eq!((count(&svg, "one"), count(&svg, "goal")), (2, 3));
+    }
+
+    #[test]
     fn no_questions_make_an_empty_plot() {
-        let svg = svg(LABELS, &[]);
+        let svg = plot(vec![]).svg();
         assert_eq!((count(&svg, "bar"), count(&svg, "one")), (0, 1));
     }
 

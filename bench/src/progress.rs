@@ -29,7 +29,7 @@ impl Progress {
     }
 
     pub(crate) fn finish(self) -> io::Result<()> {
-        show(&format!("{} races in {}", self.total, human(self.started.elapsed())))?;
+        show(&format!("{} steps in {}", self.total, human(self.started.elapsed())))?;
         if stderr().is_terminal() { writeln!(stderr()) } else { Ok(()) }
     }
 }

@@ -22,14 +22,14 @@ pub(crate) struct Range {
 impl Quartiles {
     pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let sorted = sorted(values);
-        Self { low: at(&sorted, 1), median: at(&sorted, 2), high: at(&sorted, 3) }
+        Self { low: at(&sorted, 1, 4), median: at(&sorted, 2, 4), high: at(&sorted, 3, 4) }
     }
 }
 
 impl Range {
     pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let sorted = sorted(values);
-        Self { min: at(&sorted, 0), median: at(&sorted, 2), max: at(&sorted, 4) }
+        Self { min: at(&sorted, 0, 4), median: at(&sorted, 2, 4), max: at(&sorted, 4, 4) }
     }
 }
 
@@ -55,14 +55,16 @@ fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// The value so many quarters into the sorted values, halfway between neighbours if it falls between; not a
+/// The value so many parts of the whole into the sorted values, between neighbours if it falls between; not a
 /// number if there are none.
-fn at(sorted: &[f64], quarters: usize) -> f64 {
-    let place = sorted.len().saturating_sub(1) * quarters;
+pub(crate) fn at(sorted: &[f64], part: u16, whole: u16) -> f64 {
+    let (part, whole) = (usize::from(part), usize::from(whole));
+    let place = sorted.len().saturating_sub(1) * part;
     let value = |index: usize| sorted.get(index).copied().unwrap_or(f64::NAN);
-    let (below, above) = (value(place / 4), value(place.div_ceil(4)));
-    let part = [0.0, 0.25, 0.5, 0.75][place % 4];
-    below + (above - below) * part
+    let (below, above) = (value(place / whole), value(place.div_ceil(whole)));
+    #[expect(clippy::cast_precision_loss, reason = "both are small")]
+    let between = (place % whole) as f64 / whole as f64;
+    below + (above - below) * between
 }
 
 #[cfg(test)]
@@ -83,6 +85,13 @@ mod tests {
     fn one_value_is_all_of_them() {
         assert_eq!(Quartiles::of([7.0]), Quartiles { low: 7.0, median: 7.0, high: 7.0 });
         assert_eq!(Range::of([7.0]), Range { min: 7.0, median: 7.0, max: 7.0 });
+    }
+
+    #[test]
+    fn a_percentile_lies_that_far_into_the_values() {
+        let values: Vec<f64> = (0..=200).map(f64::from).collect();
+        let found = [at(&values, 99, 100), at(&values, 1, 1), at(&values[..2], 1, 4)];
+        assert!(found.iter().zip([198.0, 200.0, 0.25]).all(|(found, value)| (found - value).abs() < 1e-9));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Bytes per key.
 
 use super::keyed::{Ours, Side, Theirs};
+use super::report::Footprint;
 use super::walk::key;
 use crate::memory::Reading;
 use crate::race::Outcome;
-use crate::report::Footprint;
 use anyhow::ensure;
 use std::hint::black_box;
 

@@ -5,11 +5,13 @@ mod direct;
 mod footprint;
 mod keyed;
 mod quota;
+mod report;
 mod walk;
 
-use crate::machine::{Machine, locked_version};
+use crate::limiter::report::Answers;
+use crate::machine::locked_version;
 use crate::race::{Outcome, Plan, Question, Threads, race};
-use crate::report::{Family, Report};
+use crate::report::Report;
 use anyhow::ensure;
 
 const METHOD: &str = "
@@ -42,14 +44,10 @@ pub(crate) fn ask(plan: Plan, filter: &str) -> anyhow::Result<Report> {
     let footprints = footprint::measure(filter)?;
     ensure!(!questions.is_empty() || !footprints.is_empty(), "no question contains {filter:?}");
     let findings = race(&questions, plan)?;
-    Ok(Report {
-        family: Family {
-            name: "limiter",
-            title: format!("The standalone limiter beside governor {}", locked_version("governor")),
-            peer: "governor",
-            method: METHOD,
-        },
-        machine: Machine::this(),
+    let answers = Answers {
+        title: format!("The standalone limiter beside governor {}", locked_version("governor")),
+        peer: "governor",
+        method: METHOD,
         plan,
         findings,
         footprints,
@@ -57,7 +55,8 @@ pub(crate) fn ask(plan: Plan, filter: &str) -> anyhow::Result<Report> {
             "Of the times on one thread, reading the clock is about {:.1} ns, on both sides alike.",
             clock::nanos_to_read()
         )],
-    })
+    };
+    Ok(answers.report()?)
 }
 
 fn questions() -> Vec<Question> {
