@@ -57,7 +57,7 @@ pub(super) struct Findings {
 
 /// How many steps of progress this takes.
 pub(super) fn steps(plan: Plan) -> usize {
-    2 * plan.growth_batches() as usize
+    2 * plan.batches() as usize
 }
 
 pub(super) async fn measure(
@@ -84,7 +84,7 @@ async fn of_applications(
         teams.push(team(ground, &cluster, known)?);
     }
     let mut relay = Relay::start(teams, plan.slice, ground).await?;
-    for _ in 0..plan.growth_batches() {
+    for _ in 0..plan.batches() {
         progress.step("growth: known applications")?;
         for _ in 0..BATCH {
             relay.round(plan.slice, ground).await?;
@@ -93,31 +93,33 @@ async fn of_applications(
     Ok(compare("applications", APPS, &relay.finish()))
 }
 
-/// Nodes that do not speak fall silent, so all of them do before every few rounds.
+/// Nodes that do not speak fall silent, so they are kept alive before every few rounds.
 async fn of_nodes(
     plan: Plan,
     ground: &mut Ground,
     progress: &mut Progress,
 ) -> anyhow::Result<(Vec<Growth>, Option<String>)> {
-    let (mut teams, mut crowds) = (Vec::new(), Vec::new());
+    let (mut teams, mut crowds): (_, Vec<Crowd>) = (Vec::new(), Vec::new());
     for known in NODES {
         let cluster = ground.cluster(&format!("nodes-{known}"), PER_CALL).await?;
         teams.push(team(ground, &cluster, PER_CALL)?);
-        crowds.push(Crowd::new(ground, &cluster, known)?);
+        crowds.push(Crowd::gather(ground, &cluster, known).await?);
+        for crowd in &crowds {
+            crowd.keep_alive(ground).await?;
+        }
     }
     let mut relay = Relay::start(teams, plan.slice, ground).await?;
     let mut fewest = NODES;
-    for _ in 0..plan.growth_batches() {
+    for _ in 0..plan.batches() {
         progress.step("growth: known nodes")?;
-        // The largest first: it takes longest, and what comes after it is short.
-        for crowd in crowds.iter_mut().rev() {
-            crowd.speak().await?;
+        for crowd in &crowds {
+            crowd.keep_alive(ground).await?;
         }
         for _ in 0..BATCH {
             relay.round(plan.slice, ground).await?;
         }
         for (crowd, fewest) in crowds.iter().zip(&mut fewest) {
-            *fewest = crowd.heard(ground, CLIENTS).await?.min(*fewest);
+            *fewest = crowd.alive(ground, CLIENTS).await?.min(*fewest);
         }
     }
     Ok((compare("nodes", NODES, &relay.finish()), lost(fewest)))

@@ -32,7 +32,7 @@ pub(crate) struct Plan {
 /// Clients of each contender, all at once.
 const CLIENTS: u32 = 4;
 
-/// Rounds between two signs of progress, and between two calls of nodes that are only there.
+/// Rounds between two signs of progress, and before nodes that are only there are kept alive again.
 const BATCH: u32 = 5;
 
 /// Applications per call, and known to the cluster of the race.
@@ -41,11 +41,6 @@ const SIZES: [u32; 3] = [1, 16, 128];
 impl Plan {
     const fn batches(self) -> u32 {
         self.rounds.div_ceil(BATCH)
-    }
-
-    /// Growth gets by with fewer: it has fewer contenders, which differ less.
-    const fn growth_batches(self) -> u32 {
-        self.batches().div_ceil(2)
     }
 }
 

@@ -92,13 +92,12 @@ impl Answers {
     }
 
     fn course(&self) -> String {
-        let Plan { slice, .. } = self.plan;
         format!(
-            "{} rounds, in which each contender ran one slice of {} ms, another one first in each round; for growth \
-             {} rounds. A slice that does not count came first. redis-rs {}, redis-server {}.",
+            "{} rounds, in which each contender ran one slice of {} ms, another one first in each round; as many again \
+             for growth by applications, and by nodes. A slice that does not count came first. redis-rs {}, \
+             redis-server {}.",
             self.plan.batches() * BATCH,
-            slice.as_millis(),
-            self.plan.growth_batches() * BATCH,
+            self.plan.slice.as_millis(),
             locked_version("redis"),
             self.server,
         )

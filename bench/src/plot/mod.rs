@@ -3,8 +3,13 @@
 //! Written by hand, because it is a few rectangles: no fonts to load, no scripts, and the colours follow the
 //! reader's light or dark theme.
 
+mod verdict;
+
+pub(crate) use verdict::Sense;
+
 use crate::spread::Range;
 use std::fmt::Write;
+use verdict::Verdict;
 
 /// One or more panels of bars under one title.
 #[derive(Clone, Debug)]
@@ -27,13 +32,6 @@ pub(crate) struct Panel {
     pub(crate) bars: Vec<Bar>,
 }
 
-/// What a long bar means: the ratio is one of times, or one of rates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sense {
-    ShorterIsFaster,
-    LongerIsFaster,
-}
-
 /// One bar.
 #[derive(Clone, Debug)]
 pub(crate) struct Bar {
@@ -41,56 +39,6 @@ pub(crate) struct Bar {
     pub(crate) ratio: Range,
     /// Where it should end at least, or at most.
     pub(crate) goal: Option<f64>,
-}
-
-/// What a bar says, and what colour says it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    Faster,
-    /// The whisker reaches to both sides of one, whatever the median.
-    Even,
-    Slower,
-}
-
-impl Sense {
-    const fn words(self) -> &'static str {
-        match self {
-            Self::ShorterIsFaster => "shorter is faster",
-            Self::LongerIsFaster => "longer is faster",
-        }
-    }
-}
-
-impl Verdict {
-    const ALL: [Self; 3] = [Self::Faster, Self::Even, Self::Slower];
-
-    fn on(ratio: Range, sense: Sense) -> Self {
-        let (below, above) = match sense {
-            Sense::ShorterIsFaster => (Self::Faster, Self::Slower),
-            Sense::LongerIsFaster => (Self::Slower, Self::Faster),
-        };
-        match ratio {
-            Range { max, .. } if max < 1.0 => below,
-            Range { min, .. } if min > 1.0 => above,
-            Range { .. } => Self::Even,
-        }
-    }
-
-    const fn class(self) -> &'static str {
-        match self {
-            Self::Faster => "faster",
-            Self::Even => "even",
-            Self::Slower => "slower",
-        }
-    }
-
-    fn meaning(self, spread: &str) -> String {
-        match self {
-            Self::Faster => format!("faster {spread}"),
-            Self::Even => "no clear difference".into(),
-            Self::Slower => format!("slower {spread}"),
-        }
-    }
 }
 
 const WIDTH: f64 = 860.0;
@@ -300,21 +248,6 @@ mod tests {
         let svg = plot(vec![bar("a", 0.5), bar("b <&> \"c\"", 1.4), bar("d", 0.95)]).svg();
         assert_eq!(["bar", "whisker", "value"].map(|class| count(&svg, class)), [3, 3, 3]);
         assert_eq!(count(&svg, "one"), 1);
-    }
-
-    #[test]
-    fn only_what_holds_in_every_run_is_called_faster_or_slower() {
-        let verdict = |median| Verdict::on(bar("a", median).ratio, Sense::ShorterIsFaster);
-        assert_eq!(
-            [0.5, 0.95, 1.05, 1.4].map(verdict),
-            [Verdict::Faster, Verdict::Even, Verdict::Even, Verdict::Slower]
-        );
-    }
-
-    #[test]
-    fn of_rates_the_larger_one_is_faster() {
-        let verdict = |median| Verdict::on(bar("a", median).ratio, Sense::LongerIsFaster);
-        assert_eq!([0.5, 1.4].map(verdict), [Verdict::Slower, Verdict::Faster]);
     }
 
     #[test]
