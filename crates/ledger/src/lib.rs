@@ -7,6 +7,7 @@
 //! - [`protocol`] is what nodes and operators say to a ledger, and what it answers.
 
 pub mod book;
+mod clock;
 mod ledger;
 mod memory;
 pub mod protocol;
@@ -17,8 +18,9 @@ pub mod script;
 mod snapshot;
 
 pub use book::Book;
+pub use clock::{LedgerClock, WallClock};
 pub use ledger::{Answer, Ledger};
-pub use memory::{LedgerClock, MemoryLedger, WallClock};
+pub use memory::MemoryLedger;
 pub use protocol::LedgerError;
 #[cfg(feature = "redis")]
 pub use redis::{AddressError, RedisEngine, RedisLedger};

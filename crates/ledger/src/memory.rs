@@ -1,38 +1,16 @@
 use crate::book::{Audit, Book};
+use crate::clock::{LedgerClock, WallClock};
 use crate::ledger::{Answer, Ledger};
 use crate::protocol::{LedgerError, PutApp, Seed, Sync, SyncReply};
 #[cfg(feature = "snapshot")]
 use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 use tollgate_core::borrow::Repayment;
 use tollgate_core::id::{AppId, ClusterId};
 use tollgate_core::quota::Capacity;
 use tollgate_core::reservation::{Reservation, Settlement};
 use tollgate_core::units::{Millis, Ratio, Tokens};
-
-/// Where a ledger in this process takes its time from.
-pub trait LedgerClock: Send + std::marker::Sync {
-    /// Milliseconds since the Unix epoch.
-    fn now(&self) -> Millis;
-}
-
-/// The machine's clock. It may be set back: the arithmetic expects that.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct WallClock;
-
-impl LedgerClock for WallClock {
-    fn now(&self) -> Millis {
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(Millis::ZERO, Millis::from)
-    }
-}
-
-impl<F: Fn() -> Millis + Send + std::marker::Sync> LedgerClock for F {
-    fn now(&self) -> Millis {
-        self()
-    }
-}
 
 /// A ledger inside this process: a book for each cluster, behind one lock that is never held for longer than a
 /// step of arithmetic.

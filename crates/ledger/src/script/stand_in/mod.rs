@@ -7,7 +7,7 @@ mod store;
 pub use store::Store;
 
 use super::{Engine, EngineError, Script, Value};
-use crate::memory::LedgerClock;
+use crate::clock::LedgerClock;
 use command::Command;
 use mlua::{Function, Lua, LuaOptions, StdLib, Table, Variadic};
 use std::collections::HashMap;
