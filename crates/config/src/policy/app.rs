@@ -1,7 +1,8 @@
 use super::cluster::{Directory, read_connections};
 use super::{Draft, outage, prices};
-use crate::error::Problem;
-use crate::reader::Table;
+use crate::error::{Errors, Problem};
+use crate::reader::{Report, Table};
+use crate::source::Origins;
 use serde_json::{Map, Value, json};
 use tollgate_core::cost::PriceList;
 use tollgate_core::fallback::Outage;
@@ -64,7 +65,8 @@ impl App {
     /// Every key but the name; prices only as far as they differ from `inherited`.
     pub(crate) fn to_map(&self, inherited: &PriceList) -> Map<String, Value> {
         let Quota { guaranteed, burst, burst_window, priority, loan } = self.quota;
-        let mut map = Map::from_iter([
+        let mut map = self.treatment_map(inherited);
+        map.extend([
             ("cluster".into(), json!(&*self.cluster)),
             ("guaranteed_quota".into(), json!(guaranteed.floor())),
             ("burst_quota".into(), json!(burst.floor())),
@@ -74,6 +76,35 @@ impl App {
             ("borrow".into(), json!(loan.automatic)),
             ("repay_share".into(), json!(loan.repay_share.as_f64())),
             ("enabled".into(), json!(self.enabled)),
+        ]);
+        map
+    }
+
+    /// All that a ledger keeps for its nodes without reading it, as JSON: how requests are priced and treated.
+    /// [`App::with_treatment`] reads it back.
+    pub fn treatment(&self) -> String {
+        Value::Object(self.treatment_map(&PriceList::default())).to_string()
+    }
+
+    /// An application from what a ledger keeps of it. Keys that are not known are left alone: nodes of a later
+    /// version may have written them. No text at all stands for the defaults.
+    pub fn with_treatment(
+        cluster: ClusterId,
+        quota: Quota,
+        enabled: bool,
+        treatment: &str,
+    ) -> Result<Self, Errors> {
+        let origins = Origins::default();
+        let report = Report::new(&origins, Errors::default());
+        let text = if treatment.is_empty() { "{}" } else { treatment };
+        let value = serde_json::from_str(text).unwrap_or_default();
+        let mut table = Table::root(&value, &report);
+        let treatment = Treatment::read(&mut table, PriceList::default());
+        report.conclude(treatment).map(|treatment| treatment.of(cluster, quota, enabled))
+    }
+
+    fn treatment_map(&self, inherited: &PriceList) -> Map<String, Value> {
+        let mut map = Map::from_iter([
             ("shadow".into(), json!(self.shadow)),
             ("charge_response".into(), json!(self.charge_response)),
             ("max_connections".into(), json!(self.connections.max)),
@@ -133,22 +164,40 @@ fn read_terms(
     inherited: PriceList,
 ) -> Option<App> {
     let quota = read_quota(table, guaranteed);
-    let connections = Connections::read(table);
-    let prices = prices::read(table.table("cost"), inherited);
-    let outage = outage::read(table);
     let enabled = table.field("enabled").flag().or(true);
-    let shadow = table.field("shadow").flag().or(false);
-    let charge_response = table.field("charge_response").flag().or(false);
-    Some(App {
-        cluster: cluster?,
-        quota: quota?,
-        connections: connections?,
-        prices: prices?,
-        outage: outage?,
-        enabled: enabled?,
-        shadow: shadow?,
-        charge_response: charge_response?,
-    })
+    let treatment = Treatment::read(table, inherited);
+    Some(treatment?.of(cluster?, quota?, enabled?))
+}
+
+/// How an application's requests are priced and treated, whatever it was promised.
+struct Treatment {
+    connections: Connections,
+    prices: PriceList,
+    outage: Outage,
+    shadow: bool,
+    charge_response: bool,
+}
+
+impl Treatment {
+    fn read(table: &mut Table<'_>, inherited: PriceList) -> Option<Self> {
+        let connections = Connections::read(table);
+        let prices = prices::read(table.table("cost"), inherited);
+        let outage = outage::read(table);
+        let shadow = table.field("shadow").flag().or(false);
+        let charge_response = table.field("charge_response").flag().or(false);
+        Some(Self {
+            connections: connections?,
+            prices: prices?,
+            outage: outage?,
+            shadow: shadow?,
+            charge_response: charge_response?,
+        })
+    }
+
+    fn of(self, cluster: ClusterId, quota: Quota, enabled: bool) -> App {
+        let Self { connections, prices, outage, shadow, charge_response } = self;
+        App { cluster, quota, connections, prices, outage, enabled, shadow, charge_response }
+    }
 }
 
 fn read_quota(table: &mut Table<'_>, guaranteed: Option<Rate>) -> Option<Quota> {

@@ -331,6 +331,14 @@ proptest! {
     }
 
     #[test]
+    fn what_a_ledger_keeps_is_read_back(policy in any_policy()) {
+        for app in policy.apps().values() {
+            let read = App::with_treatment(app.cluster.clone(), app.quota, app.enabled, &app.treatment());
+            prop_assert_eq!(read.as_ref(), Ok(app));
+        }
+    }
+
+    #[test]
     fn what_is_written_is_read_back(policy in any_policy()) {
         prop_assert_eq!(Policy::from_value(&policy.to_value()), Ok(policy));
     }
@@ -345,4 +353,16 @@ proptest! {
             prop_assert!(app.quota.burst >= app.quota.guaranteed.per_one_second());
         }
     }
+}
+
+#[test]
+fn a_ledger_may_keep_more_or_nothing_but_not_nonsense() {
+    let tree = json!({"apps": [{"id": "a", "guaranteed_quota": 5, "burst_quota": 9}]});
+    let policy = Policy::from_value(&tree).unwrap();
+    let app = &policy.apps()["a"];
+    let read = |text: &str| App::with_treatment(app.cluster.clone(), app.quota, app.enabled, text);
+    assert_eq!(read(""), Ok(app.clone()));
+    assert_eq!(read(r#"{"of_a_later_version": [1, 2]}"#), Ok(app.clone()));
+    assert!(read(r#"{"shadow": "perhaps"}"#).is_err());
+    assert!(read("not json").is_err());
 }
