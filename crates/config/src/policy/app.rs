@@ -164,8 +164,8 @@ fn read_terms(
     inherited: PriceList,
 ) -> Option<App> {
     let quota = read_quota(table, guaranteed);
-    let enabled = table.field("enabled").flag().or(true);
     let treatment = Treatment::read(table, inherited);
+    let enabled = table.field("enabled").flag().or(true);
     Some(treatment?.of(cluster?, quota?, enabled?))
 }
 
