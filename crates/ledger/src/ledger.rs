@@ -1,5 +1,5 @@
 use crate::book::Audit;
-use crate::protocol::{LedgerError, PutApp, Seed, Sync, SyncReply};
+use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Seed, Sync, SyncReply};
 use std::future::Future;
 use tollgate_core::borrow::Repayment;
 use tollgate_core::id::{AppId, ClusterId};
@@ -100,6 +100,27 @@ pub trait Ledger: Send + std::marker::Sync {
     /// Compares what is out with what the leases add up to and corrects what drifted too far; returns the drift of
     /// each application that was corrected.
     fn reconcile(&self, cluster: &ClusterId) -> impl Future<Output = Answer<Vec<(AppId, Ratio)>>> + Send;
+
+    /// The policies that changed after version `since`, the oldest change first, at most `limit` of them and at most
+    /// [`MAX_PAGE`](crate::protocol::MAX_PAGE): see [`Changes`]. A change that is scheduled appears when it takes effect.
+    fn changes(
+        &self,
+        cluster: &ClusterId,
+        since: u64,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Changes>> + Send;
+
+    /// The applications after `after` in the order of their ids, from the first on if `None`; at most `limit` of them
+    /// and at most [`MAX_PAGE`](crate::protocol::MAX_PAGE). The last page is the one that is empty.
+    fn apps(
+        &self,
+        cluster: &ClusterId,
+        after: Option<&AppId>,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Vec<AppView>>> + Send;
+
+    /// The cluster itself as of now.
+    fn cluster(&self, cluster: &ClusterId) -> impl Future<Output = Answer<ClusterView>> + Send;
 
     /// The balance as of now.
     fn audit(&self, cluster: &ClusterId) -> impl Future<Output = Answer<Audit>> + Send;

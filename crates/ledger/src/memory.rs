@@ -1,7 +1,7 @@
 use crate::book::{Audit, Book};
 use crate::clock::{LedgerClock, WallClock};
 use crate::ledger::{Answer, Ledger};
-use crate::protocol::{LedgerError, PutApp, Seed, Sync, SyncReply};
+use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Seed, Sync, SyncReply};
 #[cfg(feature = "snapshot")]
 use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
@@ -134,6 +134,18 @@ impl<C: LedgerClock> Ledger for MemoryLedger<C> {
 
     async fn reconcile(&self, cluster: &ClusterId) -> Answer<Vec<(AppId, Ratio)>> {
         self.with(cluster, |book, now| Ok(book.reconcile(now)))
+    }
+
+    async fn changes(&self, cluster: &ClusterId, since: u64, limit: u32) -> Answer<Changes> {
+        self.with(cluster, |book, now| Ok(book.changes(since, limit, now)))
+    }
+
+    async fn apps(&self, cluster: &ClusterId, after: Option<&AppId>, limit: u32) -> Answer<Vec<AppView>> {
+        self.with(cluster, |book, now| Ok(book.app_views(after, limit, now)))
+    }
+
+    async fn cluster(&self, cluster: &ClusterId) -> Answer<ClusterView> {
+        self.with(cluster, |book, now| Ok(book.cluster_view(now)))
     }
 
     async fn audit(&self, cluster: &ClusterId) -> Answer<Audit> {

@@ -1,5 +1,9 @@
 //! What nodes and operators say to a ledger, and what it answers.
 
+mod view;
+
+pub use view::{AppView, Changes, ClusterView, MAX_PAGE, Scheduled, VersionedPolicy};
+
 use tollgate_core::emergency::Emergency;
 use tollgate_core::id::{AppId, NodeId};
 use tollgate_core::quota::{Capacity, Quota};

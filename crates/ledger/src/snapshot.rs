@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tollgate_core::id::ClusterId;
 
 /// The layout of the file. A file of another layout is refused, not guessed at.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
 /// A larger file is nothing we wrote.
 const MAX_BYTES: u64 = 1 << 30;

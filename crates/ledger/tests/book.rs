@@ -437,7 +437,7 @@ fn a_change_takes_effect_when_its_time_comes() {
     let mut world = World::new(100_000);
     let put = PutApp {
         policy: policy(2, 8_000, 8_000),
-        replaces: Some(1),
+        replaces: Some(3),
         carry: Carry::Scale,
         effective_at: Millis::from_secs(10),
     };
@@ -446,7 +446,7 @@ fn a_change_takes_effect_when_its_time_comes() {
     assert_eq!(world.book.apps()[&app(2)].quota().guaranteed, Rate::per_second(5_000));
     world.book.audit(Millis::from_secs(10));
     assert_eq!(world.book.apps()[&app(2)].quota().guaranteed, Rate::per_second(8_000));
-    assert_eq!(world.book.put_app(put, Millis::from_secs(11)), Err(LedgerError::Conflict(3)));
+    assert_eq!(world.book.put_app(put, Millis::from_secs(11)), Err(LedgerError::Conflict(5)));
 }
 
 #[test]

@@ -147,6 +147,7 @@ async fn play<E: Engine>(ledger: &ScriptLedger<E>, clock: &AtomicU64, cluster: &
     let apps = (0..4).map(|i| policy(i, 5_000 * (i as u64 + 1), 30_000)).collect();
     ledger.seed(cluster, &Seed { capacity, apps, remembered: None }).await.unwrap();
     let mut nodes: Vec<Node> = (0..3).map(|_| Node::new(1)).collect();
+    let mut seen = 0;
     for step in steps {
         match *step {
             Step::Wait(ms) => _ = clock.fetch_add(ms, Ordering::Relaxed),
@@ -198,6 +199,10 @@ async fn play<E: Engine>(ledger: &ScriptLedger<E>, clock: &AtomicU64, cluster: &
                 let _ = ledger.reset(cluster, &app(index)).await;
             }
         }
+        let changes = ledger.changes(cluster, seen, 2).await.unwrap();
+        seen = changes.next;
+        ledger.apps(cluster, Some(&app(0)), 2).await.unwrap();
+        ledger.cluster(cluster).await.unwrap();
         let audit = ledger.audit(cluster).await.unwrap();
         assert!(audit.balances(), "{audit:#?}");
     }

@@ -68,6 +68,9 @@ fn any_order() -> impl Strategy<Value = Step> {
         1 => (0..200usize).prop_map(|app| Step::Reset { app }),
         1 => Just(Step::Reconcile),
         1 => Just(Step::Audit),
+        3 => (0..20u64, 0..5u32).prop_map(|(since, limit)| Step::Read { since, limit }),
+        1 => (prop::option::of(0..200usize), prop::sample::select(vec![0, 1, 3, 100, u32::MAX]))
+            .prop_map(|(after, limit)| Step::Look { after, limit }),
         1 => Just(Step::Save),
         1 => Just(Step::Lose),
         1 => any::<bool>().prop_map(|is_remembered| Step::Wipe { is_remembered }),

@@ -8,21 +8,23 @@ mod app;
 mod audit;
 mod contest;
 mod flows;
+mod history;
 mod node;
 mod operate;
 mod policy;
 mod reserve;
 mod sync;
+mod view;
 
 pub use app::{App, Suspects};
 pub use audit::{Audit, Line};
 pub use flows::Flows;
 pub use reserve::Held;
 
-use crate::protocol::LedgerError;
+use crate::protocol::{LedgerError, Scheduled};
 use contest::Contest;
+use history::History;
 use node::Node;
-use policy::Pending;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
 use tollgate_core::emergency::{self, Emergency};
@@ -40,6 +42,9 @@ pub const LEASE_TTL: Millis = Millis::from_secs(5);
 
 /// How long a node that is not heard of is believed to run on its own.
 pub const SUSPECT_LIMIT: Millis = Millis::from_secs(60);
+
+/// How long a node that fell silent is remembered.
+const NODE_TTL: Millis = Millis::from_secs(86_400);
 
 /// How often idle applications are looked at for headroom that spills.
 const HARVEST_INTERVAL: Millis = Millis::from_secs(1);
@@ -63,6 +68,7 @@ pub struct Book {
     contest: Contest,
     epoch: u64,
     version: u64,
+    history: History,
     harvested_at: Millis,
     /// The application that was harvested last.
     harvest_cursor: Option<AppId>,
@@ -72,7 +78,7 @@ pub struct Book {
     heard: BTreeSet<(Millis, NodeId)>,
     /// Nodes that fell silent and still have leases to be written off.
     silent: VecDeque<NodeId>,
-    pending: Vec<Pending>,
+    pending: Vec<Scheduled>,
     held: BTreeMap<String, Held>,
     /// The reservations that are open, those that end first in front.
     ends: BTreeSet<(Millis, String)>,

@@ -5,8 +5,9 @@
 //! guarantees: when its time comes, it fits.
 
 use super::contest::Contest;
+use super::history::History;
 use super::{App, Book, CHORES};
-use crate::protocol::{AppPolicy, Carry, LedgerError, PutApp, Seed};
+use crate::protocol::{AppPolicy, Carry, LedgerError, PutApp, Scheduled, Seed};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tollgate_core::emergency::Emergency;
 use tollgate_core::id::AppId;
@@ -16,21 +17,12 @@ use tollgate_core::quota::Capacity;
 use tollgate_core::units::{Millis, Rate, Tokens};
 use tollgate_core::usage::Usage;
 
-/// A change whose time has not come.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "snapshot", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Pending {
-    at: Millis,
-    policy: AppPolicy,
-    carry: Carry,
-}
-
 impl Book {
     /// A cluster that starts, or that starts over after its memory was lost.
     pub fn seed(seed: Seed, now: Millis) -> Result<Self, LedgerError> {
         let promised = seed.apps.iter().fold(Rate::ZERO, |sum, app| sum.plus(app.quota.guaranteed));
         check(&seed.capacity, promised)?;
-        let (version, epoch) = seed.remembered.map_or((1, 1), |version| (version + 1, version + 1));
+        let first = seed.remembered.unwrap_or(0).saturating_add(1);
         let slack = match seed.remembered {
             // What others still hold is not known: nobody starts with anything.
             Some(_) => Tokens::ZERO,
@@ -45,8 +37,9 @@ impl Book {
             emergency: Emergency::default(),
             emergency_reason: String::new(),
             contest: Contest::default(),
-            epoch,
-            version,
+            epoch: first,
+            version: first,
+            history: History::new(first),
             harvested_at: now,
             harvest_cursor: None,
             apps: BTreeMap::new(),
@@ -57,12 +50,14 @@ impl Book {
             held: BTreeMap::new(),
             ends: BTreeSet::new(),
         };
-        for policy in seed.apps {
+        // Each application comes with a version of its own, so that a reader can go on after any of them.
+        for (policy, version) in seed.apps.into_iter().zip(first..) {
+            book.version = version;
             let app = match seed.remembered {
-                Some(_) => App::empty(policy, version, epoch, now),
+                Some(_) => App::empty(policy, version, first, now),
                 None => book.opened(policy, version, now),
             };
-            book.apps.insert(app.policy.app.clone(), app);
+            book.insert(app);
         }
         Ok(book)
     }
@@ -89,7 +84,7 @@ impl Book {
             self.apply(put.policy, put.carry, now);
         } else {
             let PutApp { policy, carry, effective_at: at, .. } = put;
-            self.pending.push(Pending { at, policy, carry });
+            self.pending.push(Scheduled { at, policy, carry });
         }
         Ok(self.version)
     }
@@ -102,11 +97,12 @@ impl Book {
         }
         let rest = self.promised.minus(self.promised_to(id));
         self.pending.retain(|pending| pending.policy.app != *id);
+        self.version += 1;
         if let Some(app) = self.apps.remove(id) {
             self.pool.absorb(app.account.meter, &self.capacity, rest);
+            self.history.delete(id, app.version, self.version);
         }
         self.promise(rest);
-        self.version += 1;
         Ok(self.version)
     }
 
@@ -127,7 +123,7 @@ impl Book {
             let first = due.min_by_key(|(_, pending)| (pending.at, &pending.policy.app));
             let Some((index, pending)) = first else { return };
             let others = self.promised.minus(self.promised_to(&pending.policy.app));
-            let Pending { policy, carry, .. } = self.pending.remove(index);
+            let Scheduled { policy, carry, .. } = self.pending.remove(index);
             self.promise(others.plus(policy.quota.guaranteed));
             self.version += 1;
             self.apply(policy, carry, now);
@@ -139,8 +135,9 @@ impl Book {
         // What accrued until now accrued under the old policy.
         if self.refill(&id, now).is_err() {
             let app = self.opened(policy, version, now);
-            self.apps.insert(id, app);
+            self.insert(app);
         } else if let Some(app) = self.apps.get_mut(&id) {
+            self.history.set(&id, Some(app.version), version);
             let spilled = app.change(policy, version, carry);
             self.pool.absorb(spilled, &self.capacity, self.promised);
         }
@@ -151,6 +148,13 @@ impl Book {
         let headroom = policy.quota.guaranteed.per_one_second().min(self.pool.slack);
         self.pool.slack = self.pool.slack.minus(headroom);
         App::open(policy, version, self.epoch, headroom, now)
+    }
+
+    fn insert(&mut self, app: App) {
+        let id = app.policy.app.clone();
+        let before = self.apps.get(&id).map(|app| app.version);
+        self.history.set(&id, before, app.version);
+        self.apps.insert(id, app);
     }
 
     /// What is set aside for an application: the larger of what it has and what it will have.

@@ -64,6 +64,7 @@ impl Book {
         if known.map_or(0, |node| node.seq) < sync.acked {
             self.epoch += 1;
             self.version += 1;
+            self.history.start_over(self.version);
             self.pool.slack = Tokens::ZERO;
             self.pool.refilled_at = now;
         }

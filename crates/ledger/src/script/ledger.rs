@@ -3,7 +3,7 @@ use super::text::{self, Script};
 use super::wire::{self, Args, Reply};
 use crate::book::Audit;
 use crate::ledger::{Answer, Ledger};
-use crate::protocol::{LedgerError, PutApp, Seed, Sync, SyncReply};
+use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Seed, Sync, SyncReply};
 use tollgate_core::borrow::Repayment;
 use tollgate_core::id::{AppId, ClusterId};
 use tollgate_core::quota::Capacity;
@@ -106,6 +106,20 @@ impl<E: Engine> Ledger for ScriptLedger<E> {
 
     async fn reconcile(&self, cluster: &ClusterId) -> Answer<Vec<(AppId, Ratio)>> {
         self.run(&text::RECONCILE, cluster, Args::new()).await?.drifts()
+    }
+
+    async fn changes(&self, cluster: &ClusterId, since: u64, limit: u32) -> Answer<Changes> {
+        let args = Args::new().number(since).number(limit.into());
+        self.run(&text::CHANGES, cluster, args).await?.changes()
+    }
+
+    async fn apps(&self, cluster: &ClusterId, after: Option<&AppId>, limit: u32) -> Answer<Vec<AppView>> {
+        let args = Args::new().text(after.map_or("", |app| app)).number(limit.into());
+        self.run(&text::APPS, cluster, args).await?.app_views()
+    }
+
+    async fn cluster(&self, cluster: &ClusterId) -> Answer<ClusterView> {
+        self.run(&text::CLUSTER, cluster, Args::new()).await?.cluster_view()
     }
 
     async fn audit(&self, cluster: &ClusterId) -> Answer<Audit> {

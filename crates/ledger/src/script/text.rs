@@ -32,6 +32,7 @@ macro_rules! script {
                 include_str!("lua/book/record.lua"),
                 include_str!("lua/book/cluster.lua"),
                 include_str!("lua/book/climate.lua"),
+                include_str!("lua/book/history.lua"),
                 include_str!("lua/book/app.lua"),
                 include_str!("lua/book/grant.lua"),
                 include_str!("lua/book/node.lua"),
@@ -56,9 +57,12 @@ macro_rules! scripts {
 
 scripts! {
     ACQUIRE = "acquire";
+    APPS = "apps" with "view";
     AUDIT = "audit" with "audit";
     BORROW = "borrow";
     CANCEL = "cancel";
+    CHANGES = "changes" with "view";
+    CLUSTER = "cluster";
     COMPLETE = "complete";
     DECLARE_EMERGENCY = "declare_emergency";
     DELETE_APP = "delete_app";

@@ -11,7 +11,9 @@ use tollgate_core::priority::Priority;
 use tollgate_core::quota::{Capacity, LoanTerms, Quota};
 use tollgate_core::units::{Millis, Rate, Ratio, Tokens};
 use tollgate_ledger::book::{App, Book};
-use tollgate_ledger::protocol::{AppPolicy, Carry, Entry, PutApp, Seed, Sync, SyncReply};
+use tollgate_ledger::protocol::{
+    AppPolicy, Carry, Changes, Entry, PutApp, Seed, Sync, SyncReply, VersionedPolicy,
+};
 use tollgate_ledger::script::{MluaEngine, ScriptLedger, Store};
 use tollgate_ledger::{Answer, Ledger};
 
@@ -86,6 +88,15 @@ pub(crate) enum Step {
     },
     Reconcile,
     Audit,
+    /// A page of changes from some version, and a reader that catches up with pages of that size.
+    Read {
+        since: u64,
+        limit: u32,
+    },
+    Look {
+        after: Option<usize>,
+        limit: u32,
+    },
     /// Both books are copied.
     Save,
     /// Both books go back to their copies.
@@ -129,6 +140,15 @@ pub(crate) struct World {
     saved: Option<(Book, Store)>,
     apps: usize,
     nodes: Vec<Node>,
+    reader: Reader,
+}
+
+/// Somebody who follows the policies.
+#[derive(Default)]
+struct Reader {
+    epoch: u64,
+    since: u64,
+    known: BTreeMap<AppId, VersionedPolicy>,
 }
 
 impl World {
@@ -144,6 +164,7 @@ impl World {
             saved: None,
             apps,
             nodes: (0..4).map(Node::new).collect(),
+            reader: Reader::default(),
         };
         world.seed_script(None);
         world
@@ -257,6 +278,17 @@ impl World {
                 let expected = Ok(self.book.audit(now));
                 self.same(&expected, &wait(self.script.audit(&self.cluster)));
             }
+            Step::Read { since, limit } => {
+                self.changes(*since, *limit);
+                self.read(*limit);
+            }
+            Step::Look { after, limit } => {
+                let after = after.map(app);
+                let expected = Ok(self.book.app_views(after.as_ref(), *limit, now));
+                self.same(&expected, &wait(self.script.apps(&self.cluster, after.as_ref(), *limit)));
+                let expected = Ok(self.book.cluster_view(now));
+                self.same(&expected, &wait(self.script.cluster(&self.cluster)));
+            }
             Step::Save => self.saved = Some((self.book.clone(), self.script.engine().store())),
             Step::Lose => self.lose(),
             Step::Wipe { is_remembered } => self.wipe(*is_remembered),
@@ -297,6 +329,30 @@ impl World {
         assert_eq!(suspects, (number("suspect_rate"), number("suspect_until")));
     }
 
+    fn changes(&mut self, since: u64, limit: u32) -> Changes {
+        let expected = self.book.changes(since, limit, self.now());
+        self.same(&Ok(expected.clone()), &wait(self.script.changes(&self.cluster, since, limit)));
+        expected
+    }
+
+    /// Whoever has read until there is no more knows all there is.
+    fn read(&mut self, limit: u32) {
+        if self.reader.epoch != self.book.epoch() {
+            self.reader = Reader { epoch: self.book.epoch(), ..Reader::default() };
+        }
+        loop {
+            let page = self.changes(self.reader.since, limit);
+            self.reader.take(&page);
+            if !page.more {
+                assert_eq!(page.next, page.version);
+                break;
+            }
+        }
+        let policies: BTreeMap<_, _> =
+            self.book.apps().iter().map(|(id, app)| (id.clone(), versioned(app))).collect();
+        assert_eq!(self.reader.known, policies);
+    }
+
     fn sync(&mut self, node: usize, entries: &[EntryPlan], is_lost: bool) {
         let (now, apps) = (self.now(), self.apps);
         let call = self.nodes[node].call(entries, apps);
@@ -328,6 +384,8 @@ impl World {
         if let Some((book, store)) = self.saved.clone() {
             self.book = book;
             self.script.engine().restore(store);
+            // Nobody has told the ledger yet that it lost something: the next one who had an answer will.
+            self.reader = Reader::default();
         }
     }
 
@@ -353,6 +411,21 @@ impl World {
 
     fn now(&self) -> Millis {
         Millis::new(self.clock.load(Ordering::Relaxed))
+    }
+}
+
+impl Reader {
+    fn take(&mut self, page: &Changes) {
+        if page.is_whole {
+            self.known.clear();
+        }
+        for app in &page.apps {
+            self.known.insert(app.policy.app.clone(), app.clone());
+        }
+        for app in &page.gone {
+            self.known.remove(app);
+        }
+        self.since = page.next;
     }
 }
 
@@ -416,6 +489,10 @@ impl Node {
         self.acked = 0;
         self.holding.clear();
     }
+}
+
+fn versioned(app: &App) -> VersionedPolicy {
+    VersionedPolicy { version: app.version, policy: app.policy.clone() }
 }
 
 fn app(index: usize) -> AppId {

@@ -12,11 +12,11 @@ local function delete_app(id)
   local rest = minus(l1.promised, policy.promised_to(id))
   policy.cancel(id)
   cluster.promise(rest)
+  l1.version = l1.version + 1
   if app then
-    apps.delete(app)
+    apps.delete(app, l1.version)
     cluster.absorb(app.meter)
   end
-  l1.version = l1.version + 1
   return book.ok(l1.version)
 end
 

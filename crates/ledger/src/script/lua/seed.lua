@@ -15,7 +15,7 @@ local function clear_remains()
   for _, id in ipairs(redis.call('ZRANGE', heard, 0, -1)) do
     redis.call('DEL', root .. ':node:' .. id)
   end
-  redis.call('DEL', app_index, heard, silent, pending, ends)
+  redis.call('DEL', app_index, order, gone, heard, silent, quiet, pending, ends)
 end
 
 local function seed(capacity, remembered)
@@ -30,10 +30,13 @@ local function seed(capacity, remembered)
   end
   clear_remains()
   local is_lost = remembered >= 0
-  cluster.open(capacity, promised, 0, is_lost and remembered + 1 or 1)
+  local first = is_lost and remembered + 1 or 1
+  cluster.open(capacity, promised, 0, first)
   l1.slack = is_lost and 0 or cluster.ceiling()
+  -- Each application comes with a version of its own, so that a reader can go on after any of them.
   for i = SEED_HEAD + 1, #ARGV, POLICY_ARITY do
     local id, terms = policy.read(i)
+    l1.version = first + (i - SEED_HEAD - 1) / POLICY_ARITY
     if is_lost then
       apps.open(id, terms, l1.version, nil)
     else

@@ -1,7 +1,7 @@
 //! The commands that scripts use. Any other is refused, and so is a key of somebody else.
 
 use super::Value;
-use super::store::{Bytes, Store};
+use super::store::{Bytes, Sorted, Store};
 use mlua::Variadic;
 use std::fmt;
 use tollgate_core::units::Millis;
@@ -41,7 +41,7 @@ impl Command {
             "EXISTS" | "PEXPIRE" | "PERSIST" => Ok(int(usize::from(store.contains(key)))),
             "HGET" | "HGETALL" | "HMGET" | "HSET" => self.hash(store, key, args),
             "LINDEX" | "LLEN" | "LPOP" | "LRANGE" | "LREM" | "RPUSH" => self.list(store, key, args),
-            "ZADD" | "ZRANGE" | "ZRANGEBYLEX" | "ZRANGEBYSCORE" | "ZREM" => self.sorted(store, key, args),
+            name if name.starts_with('Z') => self.sorted(store, key, args),
             _ => Err(self.refuse("is not a command that scripts use")),
         }
     }
@@ -97,27 +97,40 @@ impl Command {
         let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
         let answer = match (self.name.as_str(), args.as_slice()) {
             ("ZADD", [rank, member]) => int(usize::from(sorted.insert(self.number(rank)?, member))),
+            ("ZCARD", []) => int(sorted.len()),
+            ("ZCOUNT", [from, b"+inf"]) => int(sorted.above(self.above(from)?).count()),
             ("ZREM", members) if !members.is_empty() => {
                 int(members.iter().filter(|member| sorted.remove(member)).count())
             }
-            ("ZRANGE", [b"0", b"-1"]) => array(sorted.members().map(Value::Bulk)),
-            ("ZRANGE", [b"0", b"0", b"WITHSCORES"]) => {
-                let first =
-                    sorted.first().map(|(score, member)| [Value::Bulk(member), bulk(score.to_string())]);
-                array(first.into_iter().flatten())
+            ("ZREMRANGEBYSCORE", [b"-inf", most]) => {
+                let members: Vec<Bytes> = sorted.up_to(self.number(most)?).collect();
+                int(members.iter().filter(|member| sorted.remove(member)).count())
             }
+            ("ZSCORE", [member]) => sorted.score(member).map_or(Value::Nil, |score| bulk(score.to_string())),
+            _ => self.range(sorted, &args)?,
+        };
+        store.prune(key);
+        Ok(answer)
+    }
+
+    fn range(&self, sorted: &Sorted, args: &[&[u8]]) -> Outcome {
+        Ok(match (self.name.as_str(), args) {
+            ("ZRANGE", [b"0", b"-1"]) => array(sorted.members().map(Value::Bulk)),
+            ("ZRANGE", [b"0", last]) => array(sorted.members().take(self.limit(last)? + 1).map(Value::Bulk)),
+            ("ZRANGE", [b"0", b"0", b"WITHSCORES"]) => with_scores(sorted.first().into_iter()),
             ("ZRANGEBYSCORE", [b"-inf", most, b"LIMIT", b"0", limit]) => {
                 let (most, limit) = (self.number(most)?, self.limit(limit)?);
                 array(sorted.up_to(most).take(limit).map(Value::Bulk))
+            }
+            ("ZRANGEBYSCORE", [from, b"+inf", b"WITHSCORES", b"LIMIT", b"0", limit]) => {
+                with_scores(sorted.above(self.above(from)?).take(self.limit(limit)?))
             }
             ("ZRANGEBYLEX", [from, b"+"]) => array(sorted.after(self.start(from)?).map(Value::Bulk)),
             ("ZRANGEBYLEX", [from, b"+", b"LIMIT", b"0", limit]) => {
                 array(sorted.after(self.start(from)?).take(self.limit(limit)?).map(Value::Bulk))
             }
             _ => return Err(self.refuse("has the wrong arguments")),
-        };
-        store.prune(key);
-        Ok(answer)
+        })
     }
 
     fn check_key(&self, key: &[u8], root: &[u8]) -> Result<(), CommandError> {
@@ -132,6 +145,14 @@ impl Command {
         match from {
             [b'-'] => Ok(None),
             [b'(', after @ ..] => Ok(Some(after)),
+            _ => Err(self.refuse("has the wrong start")),
+        }
+    }
+
+    /// The score above which a range starts.
+    fn above(&self, from: &[u8]) -> Result<i64, CommandError> {
+        match from {
+            [b'(', above @ ..] => self.number(above),
             _ => Err(self.refuse("has the wrong start")),
         }
     }
@@ -173,6 +194,10 @@ fn argument(value: &mlua::Value) -> mlua::Result<Bytes> {
 
 fn array(values: impl Iterator<Item = Value>) -> Value {
     Value::Array(values.collect())
+}
+
+fn with_scores(members: impl Iterator<Item = (i64, Bytes)>) -> Value {
+    array(members.flat_map(|(score, member)| [Value::Bulk(member), bulk(score.to_string())]))
 }
 
 fn bulk(text: String) -> Value {

@@ -1,7 +1,7 @@
 //! Between values of Lua and those of a server, by the server's rules.
 
 use super::Value;
-use mlua::Lua;
+use mlua::{IntoLua, Lua, Table};
 
 /// What a command answered, as a script sees it.
 pub(super) fn to_lua(lua: &Lua, value: Value) -> mlua::Result<mlua::Value> {
@@ -10,11 +10,21 @@ pub(super) fn to_lua(lua: &Lua, value: Value) -> mlua::Result<mlua::Value> {
         #[expect(clippy::cast_precision_loss, reason = "as on a server")]
         Value::Int(number) => mlua::Value::Number(number as f64),
         Value::Bulk(bytes) => mlua::Value::String(lua.create_string(bytes)?),
-        Value::Array(values) => {
-            let values = values.into_iter().map(|value| to_lua(lua, value));
-            mlua::Value::Table(lua.create_sequence_from(values.collect::<mlua::Result<Vec<_>>>()?)?)
-        }
+        Value::Array(values) => mlua::Value::Table(list(lua, values, |value| to_lua(lua, value))?),
     })
+}
+
+/// A list made item by item: the interpreter has room for some thousand values that are not in any table.
+pub(super) fn list<T, V: IntoLua>(
+    lua: &Lua,
+    items: impl IntoIterator<Item = T>,
+    make: impl Fn(T) -> mlua::Result<V>,
+) -> mlua::Result<Table> {
+    let list = lua.create_table()?;
+    for item in items {
+        list.raw_push(make(item)?)?;
+    }
+    Ok(list)
 }
 
 /// What a script returned, as its caller sees it.

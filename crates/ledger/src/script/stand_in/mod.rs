@@ -86,8 +86,7 @@ impl Interpreter {
     fn call(&mut self, script: &Script, key: &str, args: &[Vec<u8>]) -> mlua::Result<mlua::Value> {
         let globals = self.lua.globals();
         globals.raw_set("KEYS", self.lua.create_sequence_from([key])?)?;
-        let args = args.iter().map(|arg| self.lua.create_string(arg)).collect::<mlua::Result<Vec<_>>>()?;
-        globals.raw_set("ARGV", self.lua.create_sequence_from(args)?)?;
+        globals.raw_set("ARGV", convert::list(&self.lua, args, |arg| self.lua.create_string(arg))?)?;
         self.function(script)?.call(())
     }
 

@@ -107,6 +107,14 @@ impl Sorted {
         self.order.remove(&(score, member.into()))
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.scores.len()
+    }
+
+    pub(super) fn score(&self, member: &[u8]) -> Option<i64> {
+        self.scores.get(member).copied()
+    }
+
     pub(super) fn first(&self) -> Option<(i64, Bytes)> {
         self.order.first().cloned()
     }
@@ -119,6 +127,11 @@ impl Sorted {
     /// Members with scores up to `most`, in order.
     pub(super) fn up_to(&self, most: i64) -> impl Iterator<Item = Bytes> {
         self.order.iter().take_while(move |(score, _)| *score <= most).map(|(_, member)| member.clone())
+    }
+
+    /// Members with scores above `least`, in order.
+    pub(super) fn above(&self, least: i64) -> impl Iterator<Item = (i64, Bytes)> {
+        self.order.iter().skip_while(move |(score, _)| *score <= least).cloned()
     }
 
     /// Members after one, where all scores are equal.

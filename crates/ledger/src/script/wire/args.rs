@@ -97,7 +97,7 @@ impl Args {
         }
     }
 
-    fn number(self, number: u64) -> Self {
+    pub(in crate::script) fn number(self, number: u64) -> Self {
         self.text(&number.min(MOST).to_string())
     }
 

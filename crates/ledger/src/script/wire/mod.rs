@@ -2,6 +2,7 @@
 
 mod args;
 mod reply;
+mod view;
 
 pub(super) use args::Args;
 pub(super) use reply::Reply;

@@ -50,7 +50,7 @@ impl Reply {
 
     pub(in crate::script) fn drifts(&mut self) -> Answer<Vec<(AppId, Ratio)>> {
         let mut drifts = Vec::new();
-        while !self.0.as_slice().is_empty() {
+        while !self.is_at_end() {
             drifts.push((self.app()?, ratio(self.number()?)?));
         }
         Ok(drifts)
@@ -58,12 +58,22 @@ impl Reply {
 
     pub(in crate::script) fn audit(&mut self) -> Answer<Audit> {
         let (slack, depth) = (self.tokens()?, self.tokens()?);
-        let lines = self.0.by_ref().map(|line| Self::list(line)?.line()).collect::<Answer<Vec<Line>>>()?;
+        let lines = self.each(Self::line)?;
         let meters = lines.iter().map(|line| line.account.meter).sum();
         Ok(Audit { slack, meters, depth, lines })
     }
 
-    fn list(value: Value) -> Answer<Self> {
+    /// All that is left, each a list of its own.
+    pub(super) fn each<T>(&mut self, read: impl Fn(&mut Self) -> Answer<T>) -> Answer<Vec<T>> {
+        self.0.by_ref().map(|value| read(&mut Self::list(value)?)).collect()
+    }
+
+    /// Whether there is no more.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.0.as_slice().is_empty()
+    }
+
+    pub(super) fn list(value: Value) -> Answer<Self> {
         match value {
             Value::Array(values) => Ok(Self(values.into_iter())),
             other => Err(unexpected(&other)),
@@ -74,7 +84,7 @@ impl Reply {
         Ok(Line { app: self.app()?, account: self.account()?, flows: self.flows()?, leased: self.tokens()? })
     }
 
-    fn account(&mut self) -> Answer<Account> {
+    pub(super) fn account(&mut self) -> Answer<Account> {
         Ok(Account {
             rights: self.tokens()?,
             meter: self.tokens()?,
@@ -128,24 +138,24 @@ impl Reply {
         })
     }
 
-    fn app(&mut self) -> Answer<AppId> {
+    pub(super) fn app(&mut self) -> Answer<AppId> {
         let text = self.text()?;
         AppId::new(&text).map_err(|_| unexpected(&text))
     }
 
-    fn millis(&mut self) -> Answer<Millis> {
+    pub(super) fn millis(&mut self) -> Answer<Millis> {
         self.number().map(Millis::new)
     }
 
     /// A number, or `None` for one below zero.
-    fn optional(&mut self) -> Answer<Option<u64>> {
+    pub(super) fn optional(&mut self) -> Answer<Option<u64>> {
         match self.0.next() {
             Some(Value::Int(number)) => Ok(u64::try_from(number).ok()),
             other => Err(unexpected(&other)),
         }
     }
 
-    fn text(&mut self) -> Answer<String> {
+    pub(super) fn text(&mut self) -> Answer<String> {
         match self.0.next() {
             Some(Value::Bulk(bytes)) => String::from_utf8(bytes).map_err(|error| unexpected(&error)),
             other => Err(unexpected(&other)),
@@ -184,13 +194,7 @@ impl Words<'_> {
     }
 
     fn emergency(&mut self) -> Answer<Emergency> {
-        let (state, since, until) = (self.number()?, self.millis()?, self.millis()?);
-        match state {
-            0 => Ok(Emergency::Off { quiet_until: until }),
-            1 => Ok(Emergency::On { cause: Cause::Operator, since, until }),
-            2 => Ok(Emergency::On { cause: Cause::Usage, since, until }),
-            other => Err(unexpected(&other)),
-        }
+        emergency(self.number()?, self.millis()?, self.millis()?)
     }
 
     fn optional(&mut self) -> Answer<Option<u64>> {
@@ -219,7 +223,16 @@ fn number(word: &str) -> Answer<u64> {
     word.parse().map_err(|_| unexpected(&word))
 }
 
-fn ratio(parts: u64) -> Answer<Ratio> {
+pub(super) fn emergency(state: u64, since: Millis, until: Millis) -> Answer<Emergency> {
+    match state {
+        0 => Ok(Emergency::Off { quiet_until: until }),
+        1 => Ok(Emergency::On { cause: Cause::Operator, since, until }),
+        2 => Ok(Emergency::On { cause: Cause::Usage, since, until }),
+        other => Err(unexpected(&other)),
+    }
+}
+
+pub(super) fn ratio(parts: u64) -> Answer<Ratio> {
     u32::try_from(parts).map(Ratio::from_parts).map_err(|_| unexpected(&parts))
 }
 
@@ -227,6 +240,6 @@ fn reason(code: &str) -> Answer<Reason> {
     Reason::parse(code).ok_or_else(|| unexpected(&code))
 }
 
-fn unexpected(what: &dyn std::fmt::Debug) -> LedgerError {
+pub(super) fn unexpected(what: &dyn std::fmt::Debug) -> LedgerError {
     LedgerError::Protocol(format!("a script answered {what:?}"))
 }

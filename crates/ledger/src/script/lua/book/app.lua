@@ -60,10 +60,12 @@ function apps.open(id, terms, version, headroom)
   end
   apps.loaded[id] = app
   redis.call('ZADD', app_index, 0, id)
+  history.set(id, version, true)
 end
 
-function apps.delete(app)
+function apps.delete(app, version)
   apps.loaded[app.id] = false
+  history.delete(app.id, version)
   redis.call('DEL', app.key)
   redis.call('ZREM', app_index, app.id)
 end
@@ -293,6 +295,7 @@ function apps.change(app, terms, version, carry)
     app[term] = terms[term]
   end
   app.version, app.body = version, terms.body
+  history.set(app.id, version)
   local room, second = apps.room(app), per_second(app.guaranteed)
   if carry == 'keep' then
     drop_rights_above(app, room)

@@ -11,11 +11,14 @@ local EMERGENCY_HYSTERESIS = 1000
 local EMERGENCY_QUIET = 60000
 local OFF, BY_OPERATOR, BY_USAGE = 0, 1, 2
 
+local CAPACITY = { 'rate', 'reserved', 'burst_ratio', 'emergency_threshold' }
+
 local CLUSTER = {
   'version', 'epoch', 'rate', 'reserved', 'burst_ratio', 'emergency_threshold', 'promised', 'slack', 'refilled_at',
   'usage_second', 'usage_granted', 'usage_before', 'cut', 'cut_since', 'emergency', 'emergency_since',
-  'emergency_until', 'contest_second', 'contest_weights', 'contest_before', 'harvested_at', 'due', 'harvest_cursor',
-  numbers = 22,
+  'emergency_until', 'contest_second', 'contest_weights', 'contest_before', 'harvested_at', 'due',
+  'history_from', 'history_turns', 'harvest_cursor',
+  numbers = 24,
   writes = { 'emergency_reason' },
 }
 
@@ -33,7 +36,7 @@ function cluster.open(capacity, promised, slack, version)
     usage_second = 0, usage_granted = 0, usage_before = 0, cut = 0, cut_since = 0,
     emergency = OFF, emergency_since = 0, emergency_until = 0,
     contest_second = 0, contest_weights = 0, contest_before = 0,
-    harvested_at = now, due = NEVER, harvest_cursor = '',
+    harvested_at = now, due = NEVER, history_from = version, history_turns = 0, harvest_cursor = '',
   })
 end
 
@@ -105,7 +108,7 @@ function cluster.use(granted)
 end
 
 -- The share of the capacity that was granted over the last second.
-local function usage()
+function cluster.usage()
   local second, granted, before = l1.usage_second, l1.usage_granted, l1.usage_before
   local this = floor(now / 1000)
   if this ~= second and this + 1 ~= second then
@@ -164,7 +167,7 @@ function cluster.end_emergency()
 end
 
 function cluster.follow()
-  local used = usage()
+  local used = cluster.usage()
   follow_overload(used)
   follow_emergency(used)
 end

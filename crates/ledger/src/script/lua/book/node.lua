@@ -2,7 +2,8 @@
 --
 -- One hash each, <root>:node:<id>, with a field l:<app> for each lease: 'amount fallback suspect since', where since is
 -- that of the application. <root>:heard has the nodes that are heard of by when they were, <root>:silent those that
--- fell silent and still have leases to be written off. A node's silent is 1 from then until it speaks again.
+-- fell silent and still have leases to be written off, <root>:quiet all that fell silent within a day, by when they were
+-- heard of. A node's silent is 1 from then until it speaks again.
 --
 -- incarnation and seq are texts of twenty digits: they need not fit into a double.
 local LEASE_TTL = 5000
@@ -16,7 +17,7 @@ local NODE = { 'seen_at', 'epoch', 'silent', 'incarnation', 'seq', numbers = 3, 
 
 local NO_CALL = string.rep('0', 20)
 
-local heard, silent = root .. ':heard', root .. ':silent'
+local heard, silent, quiet = root .. ':heard', root .. ':silent', root .. ':quiet'
 
 local nodes = { loaded = {} }
 
@@ -144,10 +145,12 @@ local function fall_silent()
   end
   redis.call('ZREM', heard, unpack(ids))
   redis.call('RPUSH', silent, unpack(ids))
+  redis.call('ZREMRANGEBYSCORE', quiet, '-inf', now - NODE_TTL)
   for _, id in ipairs(ids) do
     local node = nodes.find(id)
     if node then
       node.silent = 1
+      redis.call('ZADD', quiet, node.seen_at, id)
     end
   end
 end
@@ -184,6 +187,11 @@ function nodes.next_due()
   return first[2] and tonumber(first[2]) + LEASE_TTL or NEVER
 end
 
+-- How many nodes fell silent within a day.
+function nodes.count_silent()
+  return redis.call('ZCOUNT', quiet, '(' .. text(now - NODE_TTL), '+inf')
+end
+
 -- A node that has not been heard of before.
 function nodes.open(id, incarnation)
   local node = record.new(key_of(id), {
@@ -196,6 +204,7 @@ end
 
 local function break_silence(node)
   redis.call('LREM', silent, 0, node.id)
+  redis.call('ZREM', quiet, node.id)
   redis.call('PERSIST', node.key)
   for _, id in ipairs(leased_apps(node)) do
     local lease = node.leases[id]
@@ -234,6 +243,7 @@ function nodes.bury(node)
   redis.call('ZREM', heard, node.id)
   if node.silent == 1 then
     redis.call('LREM', silent, 0, node.id)
+    redis.call('ZREM', quiet, node.id)
   end
   if node.epoch ~= l1.epoch then
     return

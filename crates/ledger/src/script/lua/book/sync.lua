@@ -49,6 +49,7 @@ local function notice_loss(call, node)
   if is_less(known, call.acked) then
     l1.epoch = l1.epoch + 1
     l1.version = l1.version + 1
+    history.start_over()
     l1.slack, l1.refilled_at = 0, now
   end
 end

@@ -1,0 +1,37 @@
+-- The cluster itself as of now.
+--
+-- KEYS: root   ARGV: none
+-- Result: {'ok', now, version, epoch, rate, reserved, burst_ratio, emergency_threshold, promised, slack, usage, cut,
+--   emergency, emergency_since, emergency_until, reason, apps, nodes, silent nodes}
+-- Example: -> {'ok', 1700000000000, 1, 1, 1000000000, 1000, 12000, 9500, 10000000, ..., 0, 0, 0, 0, 0, '', 1, 2, 0}
+local FIELDS = {
+  'version', 'epoch', 'rate', 'reserved', 'burst_ratio', 'emergency_threshold', 'promised', 'slack',
+}
+
+local function reason()
+  if l1.emergency ~= BY_OPERATOR then
+    return ''
+  end
+  return redis.call('HGET', l1.key, 'emergency_reason')
+end
+
+local function cluster_view()
+  book.advance()
+  local result = book.ok(now)
+  for _, field in ipairs(FIELDS) do
+    result[#result + 1] = l1[field]
+  end
+  for _, value in ipairs({
+    cluster.usage(), l1.cut, l1.emergency, l1.emergency_since, l1.emergency_until, reason(),
+    redis.call('ZCARD', app_index), redis.call('ZCARD', heard), nodes.count_silent(),
+  }) do
+    result[#result + 1] = value
+  end
+  return result
+end
+
+local failure = book.check(0)
+if failure then
+  return failure
+end
+return book.commit(cluster_view())

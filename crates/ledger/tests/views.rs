@@ -1,0 +1,226 @@
+//! Pages of policies, on the book in Rust and on the book kept by scripts: many at once, and many deleted.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+use std::collections::BTreeSet;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use tollgate_core::id::{AppId, ClusterId};
+use tollgate_core::priority::Priority;
+use tollgate_core::quota::{Capacity, LoanTerms, Quota};
+use tollgate_core::units::{Millis, Rate, Tokens};
+use tollgate_ledger::protocol::{AppPolicy, Carry, Changes, PutApp, Seed};
+use tollgate_ledger::script::{MluaEngine, ScriptLedger};
+use tollgate_ledger::{Ledger, MemoryLedger};
+
+fn clock() -> Millis {
+    Millis::from_secs(1_700_000_000)
+}
+
+/// Neither ledger ever waits.
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => answer,
+        Poll::Pending => panic!("a ledger in this process made its caller wait"),
+    }
+}
+
+fn cluster() -> ClusterId {
+    ClusterId::new("c").unwrap()
+}
+
+fn app(index: usize) -> AppId {
+    AppId::new(&format!("app-{index}")).unwrap()
+}
+
+fn policy(index: usize, guaranteed: u64) -> AppPolicy {
+    let quota = Quota {
+        guaranteed: Rate::per_second(guaranteed),
+        burst: Tokens::whole(500),
+        burst_window: Quota::DEFAULT_BURST_WINDOW,
+        priority: Priority::P1,
+        loan: LoanTerms::default(),
+    };
+    AppPolicy { app: app(index), quota, enabled: true, body: format!("{{\"index\":{index}}}") }
+}
+
+fn seed(ledger: &impl Ledger, apps: usize, remembered: Option<u64>) -> u64 {
+    let apps = (0..apps).map(|index| policy(index, 10)).collect();
+    wait(ledger.seed(&cluster(), &Seed { capacity: Capacity::default(), apps, remembered })).unwrap()
+}
+
+fn put(ledger: &impl Ledger, index: usize, guaranteed: u64, effective_at: Millis) -> u64 {
+    let put = PutApp { policy: policy(index, guaranteed), replaces: None, carry: Carry::Keep, effective_at };
+    wait(ledger.put_app(&cluster(), &put)).unwrap()
+}
+
+fn delete(ledger: &impl Ledger, index: usize) -> u64 {
+    wait(ledger.delete_app(&cluster(), &app(index))).unwrap()
+}
+
+fn page(ledger: &impl Ledger, since: u64) -> Changes {
+    wait(ledger.changes(&cluster(), since, u32::MAX)).unwrap()
+}
+
+/// Reads on until there is no more; returns all pages.
+fn read(ledger: &impl Ledger, mut since: u64) -> Vec<Changes> {
+    let mut pages = Vec::new();
+    loop {
+        let page = page(ledger, since);
+        since = page.next;
+        pages.push(page);
+        if !pages[pages.len() - 1].more {
+            return pages;
+        }
+    }
+}
+
+fn listed(pages: &[Changes]) -> Vec<AppId> {
+    pages.iter().flat_map(|page| &page.apps).map(|app| app.policy.app.clone()).collect()
+}
+
+/// Each story on both.
+macro_rules! stories {
+    ($($story:ident)+) => {
+        mod in_memory {
+            $(#[test] fn $story() { super::$story(&super::MemoryLedger::with_clock(super::clock)); })+
+        }
+
+        mod by_scripts {
+            $(#[test] fn $story() {
+                let engine = super::MluaEngine::new(super::clock).unwrap();
+                super::$story(&super::ScriptLedger::new(engine));
+            })+
+        }
+    };
+}
+
+stories! {
+    a_large_seed_is_read_page_by_page
+    a_reader_gets_what_changed_and_nothing_else
+    who_missed_deletions_that_are_forgotten_starts_over
+    a_reader_that_is_half_way_starts_over_when_deletions_are_forgotten
+    who_knows_another_history_starts_over
+    applications_are_seen_with_what_is_scheduled
+    a_cluster_is_seen_with_its_emergency
+}
+
+fn a_large_seed_is_read_page_by_page(ledger: &impl Ledger) {
+    assert_eq!(seed(ledger, 2_000, None), 2_000);
+    let pages = read(ledger, 0);
+    assert_eq!(pages.len(), 8);
+    assert!(pages[0].is_whole && pages[1..].iter().all(|page| !page.is_whole));
+    assert_eq!(
+        listed(&pages),
+        (0..2_000).map(app).collect::<Vec<_>>(),
+        "each once, in the order of the seed"
+    );
+    assert_eq!(pages[7].apps[207].policy, policy(1_999, 10));
+    assert_eq!((pages[7].version, pages[7].next), (2_000, 2_000));
+    let none = page(ledger, 2_000);
+    assert!(none.apps.is_empty() && none.gone.is_empty() && !none.is_whole && none.next == 2_000);
+}
+
+fn a_reader_gets_what_changed_and_nothing_else(ledger: &impl Ledger) {
+    let seeded = seed(ledger, 5, None);
+    let changed = put(ledger, 3, 20, Millis::ZERO);
+    let deleted = delete(ledger, 1);
+    put(ledger, 0, 30, clock().plus(Millis::from_secs(60)));
+    let capacity = Capacity { rate: Rate::per_second(2_000_000), ..Capacity::default() };
+    let version = wait(ledger.put_cluster(&cluster(), &capacity)).unwrap();
+
+    let news = page(ledger, seeded);
+    assert_eq!((news.version, news.next, news.capacity), (version, version, capacity));
+    assert!(!news.is_whole);
+    assert_eq!(listed(std::slice::from_ref(&news)), [app(3)], "what is scheduled is no news yet");
+    assert_eq!((news.apps[0].version, news.apps[0].policy.clone()), (changed, policy(3, 20)));
+    assert_eq!(news.gone, [app(1)]);
+    assert_eq!(page(ledger, changed).gone, [app(1)]);
+    assert_eq!(page(ledger, deleted).gone, []);
+
+    put(ledger, 1, 40, Millis::ZERO);
+    let news = page(ledger, seeded);
+    assert_eq!(
+        (listed(std::slice::from_ref(&news)), news.gone),
+        (vec![app(3), app(1)], vec![]),
+        "it is back"
+    );
+}
+
+fn who_missed_deletions_that_are_forgotten_starts_over(ledger: &impl Ledger) {
+    let seeded = seed(ledger, 1_500, None);
+    for index in 0..1_000 {
+        delete(ledger, index);
+    }
+    assert!(!page(ledger, seeded).is_whole, "a thousand are remembered");
+    let before = page(ledger, seeded + 499);
+    delete(ledger, 1_000);
+    assert!(!before.is_whole && page(ledger, seeded + 499).is_whole);
+    assert!(!page(ledger, seeded + 500).is_whole);
+
+    let pages = read(ledger, seeded);
+    assert!(pages[0].is_whole && pages[1..].iter().all(|page| !page.is_whole));
+    assert_eq!(listed(&pages), (1_001..1_500).map(app).collect::<Vec<_>>());
+}
+
+fn a_reader_that_is_half_way_starts_over_when_deletions_are_forgotten(ledger: &impl Ledger) {
+    seed(ledger, 1_500, None);
+    let first = page(ledger, 0);
+    assert!(first.is_whole && first.more);
+    for index in 0..1_001 {
+        delete(ledger, index);
+    }
+    let second = page(ledger, first.next);
+    assert!(second.is_whole, "it knows of applications whose deletion is forgotten");
+    let rest = read(ledger, second.next);
+    assert!(rest.iter().all(|page| !page.is_whole));
+    assert_eq!(listed(&[vec![second], rest].concat()), (1_001..1_500).map(app).collect::<Vec<_>>());
+}
+
+fn who_knows_another_history_starts_over(ledger: &impl Ledger) {
+    let version = seed(ledger, 2, Some(70));
+    assert_eq!(version, 72);
+    for since in [0, 1, 70, 73, 2 << 42, u64::MAX] {
+        let page = page(ledger, since);
+        assert!(page.is_whole && page.next == 72 && page.apps.len() == 2, "{since}: {page:?}");
+    }
+    assert!(!page(ledger, 71).is_whole);
+}
+
+fn applications_are_seen_with_what_is_scheduled(ledger: &impl Ledger) {
+    seed(ledger, 20, None);
+    let at = clock().plus(Millis::from_secs(60));
+    put(ledger, 11, 70, at);
+    wait(ledger.acquire(&cluster(), &app(11), Tokens::whole(4))).unwrap();
+    wait(ledger.borrow(&cluster(), &app(11), Tokens::whole(5))).unwrap();
+    // In the order of their bytes: app-0, app-1, app-10, app-11, app-12...
+    let views = wait(ledger.apps(&cluster(), Some(&app(10)), 2)).unwrap();
+    let ids: Vec<_> = views.iter().map(|view| view.policy.policy.app.clone()).collect();
+    assert_eq!(ids, [app(11), app(12)]);
+    let [view, other] = views.as_slice() else { panic!("{views:?}") };
+    assert_eq!((view.policy.version, view.policy.policy.clone()), (12, policy(11, 10)));
+    assert_eq!((view.total_consumed, view.total_requests), (4, 1));
+    assert_eq!(view.account.rights, Tokens::whole(11));
+    assert_eq!(view.account.loan.debt, Tokens::whole(6));
+    let pending = view.pending.clone().unwrap();
+    assert_eq!((pending.at, pending.carry, pending.policy), (at, Carry::Keep, policy(11, 70)));
+    assert_eq!(other.pending, None);
+
+    let all = wait(ledger.apps(&cluster(), None, 100)).unwrap();
+    let ids: BTreeSet<_> = all.iter().map(|view| view.policy.policy.app.clone()).collect();
+    assert_eq!(ids, (0..20).map(app).collect());
+    assert_eq!(wait(ledger.apps(&cluster(), Some(&app(9)), 100)), Ok(Vec::new()), "the end");
+}
+
+fn a_cluster_is_seen_with_its_emergency(ledger: &impl Ledger) {
+    seed(ledger, 20, None);
+    let calm = wait(ledger.cluster(&cluster())).unwrap();
+    assert_eq!((calm.now, calm.version, calm.epoch, calm.apps), (clock(), 20, 1, 20));
+    assert_eq!((calm.capacity, calm.promised), (Capacity::default(), Rate::per_second(200)));
+    assert!(!calm.emergency.is_on() && calm.emergency_reason.is_empty());
+    wait(ledger.declare_emergency(&cluster(), "disks on fire", Millis::from_secs(30))).unwrap();
+    let view = wait(ledger.cluster(&cluster())).unwrap();
+    assert!(view.emergency.is_on());
+    assert_eq!((view.version, view.emergency_reason.as_str()), (21, "disks on fire"));
+    assert_eq!((view.nodes, view.silent_nodes), (0, 0));
+}
