@@ -44,6 +44,12 @@ pub struct Connections {
     pub burst: u32,
 }
 
+impl Default for Connections {
+    fn default() -> Self {
+        Self { max: Self::DEFAULT_MAX, burst: Self::DEFAULT_MAX }
+    }
+}
+
 impl Connections {
     const DEFAULT_MAX: u32 = 1_000;
 
@@ -101,6 +107,11 @@ impl App {
         let mut table = Table::root(&value, &report);
         let treatment = Treatment::read(&mut table, PriceList::default());
         report.conclude(treatment).map(|treatment| treatment.of(cluster, quota, enabled))
+    }
+
+    /// An application that is treated as one of which nothing is said.
+    pub fn plain(cluster: ClusterId, quota: Quota, enabled: bool) -> Self {
+        Treatment::default().of(cluster, quota, enabled)
     }
 
     fn treatment_map(&self, inherited: &PriceList) -> Map<String, Value> {
@@ -170,6 +181,7 @@ fn read_terms(
 }
 
 /// How an application's requests are priced and treated, whatever it was promised.
+#[derive(Default)]
 struct Treatment {
     connections: Connections,
     prices: PriceList,

@@ -1,0 +1,360 @@
+//! What a node has leased of one application, what it did with it, and who waits for more.
+
+use super::job::{Outcome, Refused};
+use crate::app::App;
+use crate::dry::Spell;
+use crate::permit::Permit;
+use crate::tally::Spending;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use tollgate_core::cost::{Operation, Price};
+use tollgate_core::decision::Tier;
+use tollgate_core::demand::Demand;
+use tollgate_core::lease;
+use tollgate_core::reason::Reason;
+use tollgate_core::units::{Millis, Nanos, Rate, Tokens};
+use tollgate_ledger::protocol::{Entry, Granted};
+
+#[derive(Debug)]
+#[allow(dead_code)]
+struct OperationUse {
+    operation: Operation,
+    requests: u64,
+    cost: Tokens,
+}
+
+/// The most requests that wait for one application at a time.
+const MAX_WAITING: usize = 1_024;
+
+/// How long an application that nobody asks for keeps what it holds.
+const IDLE: Nanos = Nanos::from_secs(5);
+
+/// How many requests like the largest to hold for where little is known of the demand.
+const FEW: u64 = 8;
+
+/// The node's own book about one application. The purse is what requests see; this is what it should hold.
+///
+/// `base` is what the purse would hold had nothing been spent since the last report. Whatever is missing was
+/// spent. Should there be more, requests gave back what had been reported as spent: the surplus is spent first,
+/// without a report.
+#[derive(Debug)]
+pub(super) struct Lease<T> {
+    pub(super) app: Arc<App>,
+    base: Tokens,
+    /// Spent, but no longer to be seen from `base`.
+    carry: Tokens,
+    /// Out of the purse, to be given back with the next report.
+    returning: Tokens,
+    /// What the node minted by itself while the ledger was away, and is still part of `base`.
+    minted: Tokens,
+    minted_at: Option<Nanos>,
+    waiting: VecDeque<Waiting<T>>,
+    /// What all of `waiting` cost.
+    need: Tokens,
+    demand: Demand,
+    /// What was granted, as a rate.
+    share: Demand,
+    /// What was asked for in vain, as of the last report.
+    refused: u64,
+    by_operation: [Net; Operation::COUNT],
+    largest: Tokens,
+    used_at: Nanos,
+    /// Whether the ledger has little left of it: nothing is held in advance then.
+    is_scarce: bool,
+}
+
+/// A request that waits.
+#[derive(Debug)]
+struct Waiting<T> {
+    ticket: T,
+    price: Price,
+}
+
+/// Spending that may be undone later than it was reported.
+#[derive(Clone, Copy, Debug, Default)]
+struct Net {
+    requests: i64,
+    cost: i64,
+}
+
+/// How much to hold, as the state of the ledger suggests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stock {
+    /// What to hold for an application that is in use.
+    pub(super) reserve: Tokens,
+    /// How long it has to last.
+    pub(super) interval: Millis,
+}
+
+impl<T> Lease<T> {
+    pub(super) fn new(app: Arc<App>, now: Nanos) -> Self {
+        Self {
+            refused: app.counters().refused_cost(),
+            app,
+            base: Tokens::ZERO,
+            carry: Tokens::ZERO,
+            returning: Tokens::ZERO,
+            minted: Tokens::ZERO,
+            minted_at: None,
+            waiting: VecDeque::new(),
+            need: Tokens::ZERO,
+            demand: Demand::new(now),
+            share: Demand::new(now),
+            by_operation: Default::default(),
+            largest: Tokens::ZERO,
+            used_at: now,
+            is_scarce: false,
+        }
+    }
+
+    /// Puts a request in line; gives its ticket back if the line is too long.
+    pub(super) fn enqueue(&mut self, ticket: T, price: Price, now: Nanos) -> Result<(), T> {
+        if self.waiting.len() >= MAX_WAITING {
+            return Err(ticket);
+        }
+        self.waiting.push_back(Waiting { ticket, price });
+        self.need = self.need.plus(price.tokens());
+        self.largest = self.largest.max(price.tokens());
+        self.used_at = now;
+        Ok(())
+    }
+
+    pub(super) fn is_waited_for(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Whether there is nothing left to report, to give back or to wait for.
+    pub(super) fn is_over(&self, now: Nanos) -> bool {
+        self.waiting.is_empty()
+            && self.base.is_zero()
+            && self.carry.is_zero()
+            && self.returning.is_zero()
+            && self.app.held().is_zero()
+            && now.since(self.used_at) >= IDLE
+    }
+
+    /// What the node lets through on its own, should it lose the ledger.
+    pub(super) fn fallback(&self) -> Rate {
+        self.app.terms().policy.outage.rate(self.share.rate())
+    }
+
+    /// Reports what was spent, gives back what is too much, and asks for what is missing.
+    pub(super) fn report(&mut self, stock: &Stock, now: Nanos) -> Entry {
+        self.drop_minted();
+        self.collect_owed();
+        let target = self.target(stock, now);
+        if self.waiting.is_empty() {
+            let surplus = lease::surplus(self.app.held(), target);
+            self.returning = self.returning.plus(self.app.purse().take_up_to(surplus));
+        }
+        let entry = self.account();
+        self.observe(entry.spent, now);
+        let terms = self.app.terms();
+        let is_wanted = terms.policy.enabled;
+        let want = if is_wanted { self.target(stock, now).minus(entry.holding) } else { Tokens::ZERO };
+        Entry { need: self.need.minus(entry.holding), want, ..entry }
+    }
+
+    /// Reports what was spent and gives all the rest back.
+    pub(super) fn close(&mut self) -> Entry {
+        self.drop_minted();
+        self.collect_owed();
+        self.give_back(Tokens::MAX);
+        self.account()
+    }
+
+    /// What was spent and what is left, from one look at the purse.
+    fn account(&mut self) -> Entry {
+        let held = self.app.held();
+        let left = self.base.minus(self.returning);
+        let by_operation = self.take_by_operation();
+        let entry = Entry {
+            spent: self.carry.plus(left.minus(held)),
+            requests: by_operation.iter().map(|spent| spent.requests).sum(),
+            returned: self.returning,
+            holding: held.min(left),
+            fallback: self.fallback(),
+            ..Entry::idle(self.app.id().clone())
+        };
+        (self.base, self.carry, self.returning) = (entry.holding, Tokens::ZERO, Tokens::ZERO);
+        entry
+    }
+
+    /// Takes up what the ledger granted and serves those who wait. Returns how much more they need.
+    pub(super) fn receive(&mut self, granted: &Granted, threshold: Tokens, now: Nanos, out: &mut Vec<Outcome<T>>) {
+        self.base = self.base.plus(granted.granted);
+        self.share.observe(granted.granted, now);
+        self.app.set_remaining(granted.remaining);
+        self.is_scarce = granted.refusal.is_some() || granted.remaining.is_zero();
+        self.serve(granted.granted, Tier::App, out);
+        self.app.purse().watch(if self.is_scarce { Tokens::ZERO } else { threshold });
+    }
+
+    /// A grant that has expired before it arrived: nothing may be spent of it.
+    pub(super) fn receive_late(&mut self, granted: &Granted) {
+        self.app.set_remaining(granted.remaining);
+    }
+
+    /// Lets those who wait pass, first come first served, as far as `pot` and the purse go.
+    pub(super) fn serve(&mut self, mut pot: Tokens, tier: Tier, out: &mut Vec<Outcome<T>>) {
+        while let Some(first) = self.waiting.front() {
+            let cost = first.price.tokens();
+            pot = pot.plus(self.app.purse().take_up_to(cost.minus(pot)));
+            if pot < cost {
+                break;
+            }
+            pot = pot.minus(cost);
+            self.need = self.need.minus(cost);
+            if let Some(Waiting { ticket, price }) = self.waiting.pop_front() {
+                self.app.tally().count(&price);
+                out.push((ticket, Ok(Permit::paid(Arc::clone(&self.app), price).by(tier))));
+            }
+        }
+        self.app.purse().put(pot, Tokens::MAX);
+    }
+
+    /// Whether the ledger has little left.
+    pub(super) const fn is_scarce(&self) -> bool {
+        self.is_scarce
+    }
+
+    /// Whoever needs that much need not ask for the time of `pause`, and is told to come back after `wait`.
+    pub(super) fn run_dry(&self, reason: Reason, need: Tokens, pause: Nanos, wait: Option<Nanos>, now: Nanos) {
+        match reason {
+            // Not a matter of tokens: the terms decide.
+            Reason::AppDisabled => {}
+            Reason::UnknownApp => self.app.retire(),
+            _ => {
+                let come_back = wait.map_or(Nanos::MAX, |wait| now.plus(wait));
+                self.app.dry().set(&Spell { reason, need, since: now, until: now.plus(pause), come_back });
+            }
+        }
+    }
+
+    /// Whoever needs more may ask.
+    pub(super) fn flow(&self) {
+        if self.app.terms().policy.enabled {
+            self.app.dry().clear();
+        }
+    }
+
+    /// Refuses all who wait.
+    pub(super) fn refuse(&mut self, refused: Refused, out: &mut Vec<Outcome<T>>) {
+        out.extend(self.waiting.drain(..).map(|waiting| (waiting.ticket, Err(refused))));
+        self.need = Tokens::ZERO;
+    }
+
+    /// What those who wait need, all together.
+    pub(super) const fn need(&self) -> Tokens {
+        self.need
+    }
+
+    /// Takes tokens out of the purse, to be given back with the next report.
+    pub(super) fn give_back(&mut self, most: Tokens) {
+        self.returning = self.returning.plus(self.app.purse().take_up_to(most));
+    }
+
+    /// Whether something is to be given back.
+    pub(super) fn is_returning(&self) -> bool {
+        !self.returning.is_zero()
+    }
+
+    /// The ledger has written the lease off: only what the node minted itself is left.
+    pub(super) fn void(&mut self) {
+        let held = self.app.purse().take_up_to(Tokens::MAX);
+        let kept = held.min(self.minted);
+        self.carry = self.carry.plus(self.base.minus(self.returning).minus(held));
+        self.returning = Tokens::ZERO;
+        self.base = kept;
+        self.app.purse().put(kept, Tokens::MAX);
+    }
+
+    /// A report that will never be answered: what it said must be said again.
+    pub(super) fn say_again(&mut self, entry: &Entry) {
+        self.carry = self.carry.plus(entry.spent);
+    }
+
+    /// Mints what the node may let through on its own since it last did, at most a second of it.
+    pub(super) fn mint(&mut self, now: Nanos) {
+        let rate = self.fallback();
+        // The first time there is no last time: a tenth of a second.
+        let since = self.minted_at.unwrap_or(Nanos::new(now.get().saturating_sub(100_000_000)));
+        let elapsed = Millis::new(now.since(since).get() / 1_000_000);
+        if elapsed == Millis::ZERO {
+            return;
+        }
+        self.minted_at = Some(since.plus(Nanos::new(elapsed.get() * 1_000_000)));
+        let added = self.app.purse().put(rate.over(elapsed), rate.per_one_second());
+        self.base = self.base.plus(added);
+        self.minted = self.minted.plus(added);
+    }
+
+    /// The ledger is back: what the node minted itself and did not spend is worth nothing any more.
+    fn drop_minted(&mut self) {
+        let dropped = self.app.purse().take_up_to(self.minted);
+        self.base = self.base.minus(dropped);
+        (self.minted, self.minted_at) = (Tokens::ZERO, None);
+    }
+
+    fn collect_owed(&mut self) {
+        let owed = self.app.collect_owed();
+        self.carry = self.carry.plus(owed.minus(self.app.purse().take_up_to(owed)));
+    }
+
+    /// What the node should hold: what covers the demand until the next report, and some reserve where there is
+    /// plenty.
+    pub(super) fn target(&self, stock: &Stock, now: Nanos) -> Tokens {
+        let policy = &self.app.terms().policy;
+        let rate = self.demand.rate();
+        let mut target = lease::cover(rate, stock.interval);
+        if !self.is_scarce && now.since(self.used_at) < IDLE {
+            let second = rate.per_one_second().min(stock.reserve);
+            let few_requests = Tokens::from_micros(self.largest.micros().saturating_mul(FEW)).min(stock.reserve);
+            target = target.max(second).max(few_requests);
+        }
+        target.max(self.need).min(policy.quota.burst)
+    }
+
+    fn observe(&mut self, spent: Tokens, now: Nanos) {
+        let refused = self.app.counters().refused_cost();
+        let in_vain = Tokens::from_micros(refused.wrapping_sub(self.refused));
+        self.refused = refused;
+        let asked = spent.plus(in_vain);
+        if !asked.is_zero() {
+            self.used_at = now;
+        }
+        self.demand.observe(asked, now);
+    }
+
+    /// Empties the tallies; what was undone since an earlier report is set against what is reported now.
+    fn take_by_operation(&mut self) -> Vec<OperationUse> {
+        let spent = self.app.tally().drain();
+        self.app.counters().spent(&spent);
+        let undone = self.app.undone().drain();
+        for (net, (spent, undone)) in self.by_operation.iter_mut().zip(spent.iter().zip(&undone)) {
+            net.add(spent, 1);
+            net.add(undone, -1);
+        }
+        let nets = self.by_operation.iter_mut().zip(Operation::ALL);
+        nets.filter_map(|(net, operation)| net.take(operation)).collect()
+    }
+}
+
+impl Net {
+    fn add(&mut self, spending: &Spending, sign: i64) {
+        self.requests += sign * i64::try_from(spending.requests).unwrap_or(i64::MAX);
+        self.cost += sign * i64::try_from(spending.cost).unwrap_or(i64::MAX);
+    }
+
+    fn take(&mut self, operation: Operation) -> Option<OperationUse> {
+        let (requests, cost) = (self.requests.max(0), self.cost.max(0));
+        self.requests -= requests;
+        self.cost -= cost;
+        let used = OperationUse {
+            operation,
+            requests: requests.unsigned_abs(),
+            cost: Tokens::whole(cost.unsigned_abs()),
+        };
+        (requests > 0 || cost > 0).then_some(used)
+    }
+}

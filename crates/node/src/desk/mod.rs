@@ -1,0 +1,411 @@
+//! One cluster's desk: everything the node knows of it and says to its ledger. It does no I/O and reads no clock, so
+//! that the same code runs behind a network and in a simulation: whoever runs it fetches [`Job`]s, carries them to the
+//! ledger and brings back what came of them.
+
+mod job;
+mod lease;
+mod outage;
+mod policies;
+mod report;
+
+pub use job::{Job, Outcome, Refused, Reply};
+pub use policies::to_ledger;
+pub(crate) use report::tier_of;
+
+use crate::app::{App, Retry};
+use crate::bell::Bell;
+use crate::permit::Permit;
+use crate::roster::Roster;
+use lease::{Lease, Stock};
+use policies::Reading;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use tollgate_core::breaker::{self, Breaker};
+use tollgate_core::cost::Price;
+use tollgate_core::decision::Tier;
+use tollgate_core::degrade::{Degradation, Level};
+use tollgate_core::id::{AppId, ClusterId, NodeId};
+use tollgate_core::quota::Capacity;
+use tollgate_core::reason::Reason;
+use tollgate_core::units::{Millis, Nanos, Ratio, Tokens};
+use tollgate_ledger::LedgerError;
+use tollgate_ledger::protocol::Sync;
+
+/// How a node deals with its ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manners {
+    /// How often it reports.
+    pub sync_interval: Millis,
+    /// After how many operations it reports earlier; looked at twice in an interval.
+    pub batch_threshold: u64,
+    /// What it wants to hold for an application that is in use.
+    pub reserve_target: Tokens,
+    /// The share of the target below which it asks for more.
+    pub refill_threshold: Ratio,
+    /// How long a request waits for the ledger.
+    pub patience: Millis,
+    /// When to give a ledger up that does not answer, and how often to look for it.
+    pub breaker: breaker::Terms,
+}
+
+impl Default for Manners {
+    fn default() -> Self {
+        Self {
+            sync_interval: Millis::new(100),
+            batch_threshold: 1_000,
+            reserve_target: Tokens::whole(1_000),
+            refill_threshold: tollgate_core::lease::REFILL_THRESHOLD,
+            patience: Millis::new(50),
+            breaker: breaker::Terms::default(),
+        }
+    }
+}
+
+/// Who sits at a desk.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// The node.
+    pub node: NodeId,
+    /// The cluster whose tokens it spends.
+    pub cluster: ClusterId,
+    /// The life of the node: later ones have larger numbers. Microseconds of some clock that goes on over restarts.
+    pub incarnation: u64,
+    /// What makes this node's moments differ from those of the others.
+    pub seed: u64,
+}
+
+/// The desk of one cluster. `T` is the ticket of a request that waits.
+#[derive(Debug)]
+pub struct Desk<T> {
+    manners: Manners,
+    identity: Identity,
+    roster: Arc<Roster>,
+    bell: Arc<Bell>,
+    random: fastrand::Rng,
+
+    incarnation: u64,
+    seq: u64,
+    acked: u64,
+    /// The report that was not answered yet. Until it is, it is said again, word for word.
+    limbo: Option<Limbo>,
+    on_wire: Option<Wire>,
+    /// When the lease of the last answer ends.
+    valid_until: Option<Nanos>,
+
+    leases: BTreeMap<AppId, Lease<T>>,
+    /// Those that somebody waits for, or that give something back.
+    urgent: BTreeSet<AppId>,
+    /// The last one that was reported in turn.
+    cursor: Option<AppId>,
+    is_low: bool,
+    next_sync: Nanos,
+    next_look: Nanos,
+    last_sync: Nanos,
+
+    breaker: Breaker,
+    degradation: Degradation,
+    trouble: Reason,
+    retry_at: Nanos,
+
+    capacity: Capacity,
+    reading: Reading,
+    is_emergency: bool,
+    cut: Ratio,
+    epoch: u64,
+    is_closing: bool,
+    is_closed: bool,
+    calls: Calls,
+}
+
+/// A report on its way, or lost on its way.
+#[derive(Debug)]
+struct Limbo {
+    sync: Sync,
+    /// Whether it says goodbye.
+    is_last: bool,
+    /// When it was first sent: its leases count from then.
+    sent: Nanos,
+}
+
+/// A call on its way.
+#[derive(Clone, Copy, Debug)]
+struct Wire {
+    sent: Nanos,
+}
+
+/// Calls to the ledger since the node started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    /// Calls that were made.
+    pub made: u64,
+    /// Calls that failed or were not answered in time.
+    pub failed: u64,
+    /// How long the last answer took.
+    pub latency: Nanos,
+}
+
+/// What became of a request that came to the desk.
+#[derive(Debug)]
+pub enum Asked<T> {
+    /// It may pass at once.
+    Passed(Permit<Arc<App>>, T),
+    /// It may not.
+    Refused(Refused, T),
+    /// It waits: its ticket comes back with an answer.
+    Waiting,
+}
+
+/// How a desk stands, for metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// How well the ledger can be reached.
+    pub level: Level,
+    /// Whether the node decides by itself just now.
+    pub is_cut_off: bool,
+    /// Whether the cluster is in emergency mode.
+    pub is_emergency: bool,
+    /// How much overload cuts of allocations above the guarantee.
+    pub cut: Ratio,
+    /// The version of the policies that are applied here.
+    pub version: u64,
+    /// The epoch of the ledger.
+    pub epoch: u64,
+    /// Applications that tokens are held for, or that are waited for.
+    pub leases: usize,
+    /// Calls to the ledger.
+    pub calls: Calls,
+}
+
+impl<T> Desk<T> {
+    /// A desk that has yet to speak to its ledger, and knows what `roster` has of the cluster.
+    pub fn new(
+        identity: Identity,
+        manners: Manners,
+        capacity: Capacity,
+        roster: Arc<Roster>,
+        bell: Arc<Bell>,
+    ) -> Self {
+        Self {
+            random: fastrand::Rng::with_seed(identity.seed),
+            incarnation: identity.incarnation,
+            identity,
+            manners,
+            roster,
+            bell,
+            seq: 0,
+            acked: 0,
+            limbo: None,
+            on_wire: None,
+            valid_until: None,
+            leases: BTreeMap::new(),
+            urgent: BTreeSet::new(),
+            cursor: None,
+            is_low: false,
+            next_sync: Nanos::ZERO,
+            next_look: Nanos::ZERO,
+            last_sync: Nanos::ZERO,
+            breaker: Breaker::default(),
+            degradation: Degradation::default(),
+            trouble: Reason::RedisConnectionFailed,
+            retry_at: Nanos::ZERO,
+            capacity,
+            reading: Reading::unseeded(),
+            is_emergency: false,
+            cut: Ratio::ZERO,
+            epoch: 0,
+            is_closing: false,
+            is_closed: false,
+            calls: Calls::default(),
+        }
+    }
+
+    /// A request that the purse could not pay comes to ask for more.
+    pub fn ask(&mut self, app: &Arc<App>, price: Price, ticket: T, now: Nanos) -> Asked<T> {
+        if self.is_closing {
+            return Asked::Refused(local(Retry::after(Nanos::ZERO)), ticket);
+        }
+        let is_cut_off = self.is_cut_off(now);
+        let lease = self.leases.entry(app.id().clone()).or_insert_with(|| Lease::new(Arc::clone(app), now));
+        if is_cut_off {
+            lease.mint(now);
+            if app.pay(&price) {
+                return Asked::Passed(Permit::paid(Arc::clone(app), price).by(Tier::Fallback), ticket);
+            }
+            return Asked::Refused(self.alone(app, price.tokens()), ticket);
+        }
+        app.counters().missed();
+        if let Err(ticket) = lease.enqueue(ticket, price, now) {
+            return Asked::Refused(local(Retry::after(self.next_sync.since(now))), ticket);
+        }
+        self.urgent.insert(app.id().clone());
+        self.bell.ring();
+        Asked::Waiting
+    }
+
+    /// What is to be said to the ledger now, if anything. Until its answer or failure comes, nothing else is.
+    pub fn next_job(&mut self, now: Nanos) -> Option<Job> {
+        self.is_low |= self.bell.answer();
+        if self.on_wire.is_some() || self.is_closed || now < self.retry_at {
+            return None;
+        }
+        if self.next_word_at(now) > now || !self.breaker.admits(&self.manners.breaker, now) {
+            return None;
+        }
+        self.on_wire = Some(Wire { sent: now });
+        self.calls.made += 1;
+        Some(self.job(now))
+    }
+
+    /// When to look again at the latest, if nothing happens before.
+    pub fn wake_at(&self, now: Nanos) -> Nanos {
+        let mut wake = match (self.on_wire, self.breaker) {
+            // Nobody waits longer for it than this.
+            (Some(wire), _) => wire.sent.plus(nanos(self.manners.patience)).plus(Nanos::new(1)),
+            (None, Breaker::Open { until, .. } | Breaker::Probing { until, .. }) => until,
+            (None, Breaker::Closed(_)) => self.next_word_at(now).max(self.retry_at),
+        };
+        if self.is_cut_off(now) {
+            wake = wake.max(now).min(now.plus(nanos(MINT_INTERVAL)));
+            wake = if self.on_wire.is_some() { now.plus(nanos(MINT_INTERVAL)) } else { wake };
+        }
+        if !self.leases.is_empty() {
+            wake = wake.min(self.next_look).min(self.valid_until.unwrap_or(Nanos::MAX));
+        }
+        wake
+    }
+
+    /// The ledger answered.
+    pub fn answered(&mut self, reply: Reply, now: Nanos) -> Vec<Outcome<T>> {
+        let Some(wire) = self.on_wire.take() else { return Vec::new() };
+        self.calls.latency = now.since(wire.sent);
+        self.degradation.answered(self.calls.latency);
+        self.breaker.succeeded();
+        let mut out = Vec::new();
+        match reply {
+            Reply::Sync(reply) => self.take_up(&reply, now, &mut out),
+            Reply::Changes(changes) => self.learn(changes),
+            Reply::Seeded => self.reading.seeded(),
+            Reply::Departed => self.is_closed = true,
+        }
+        out
+    }
+
+    /// The call failed, or nobody knows what became of it.
+    pub fn failed(&mut self, error: &LedgerError, now: Nanos) -> Vec<Outcome<T>> {
+        let Some(wire) = self.on_wire.take() else { return Vec::new() };
+        let mut out = Vec::new();
+        match error {
+            LedgerError::Unseeded if self.is_closing => self.is_closed = true,
+            LedgerError::Unseeded => self.reading.forgotten(),
+            LedgerError::Fenced | LedgerError::Stale if self.is_closing => self.is_closed = true,
+            LedgerError::Fenced | LedgerError::Stale => self.start_over(now),
+            _ => self.lose(error, wire, now, &mut out),
+        }
+        out
+    }
+
+    /// Time has passed: leases may have expired, and a node that is cut off goes on by itself.
+    pub fn tick(&mut self, now: Nanos) -> Vec<Outcome<T>> {
+        let mut out = Vec::new();
+        self.expire(now);
+        if self.is_cut_off(now) {
+            self.carry_on(now, &mut out);
+        }
+        if now >= self.next_look {
+            self.look(now);
+        }
+        out
+    }
+
+    /// The ledger is said to have another version: looks for it, if it is not known here.
+    pub fn hint(&mut self, version: u64) {
+        self.reading.hint(version);
+        self.bell.ring();
+    }
+
+    /// Gives everything back and says goodbye, from the next job on.
+    pub fn close(&mut self, out: &mut Vec<Outcome<T>>) {
+        self.is_closing = true;
+        for lease in self.leases.values_mut() {
+            lease.refuse(local(Retry::after(Nanos::ZERO)), out);
+        }
+        self.urgent.clear();
+        self.bell.ring();
+    }
+
+    /// Whether it has said goodbye.
+    pub const fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// How the desk stands.
+    pub fn standing(&self, now: Nanos) -> Standing {
+        Standing {
+            level: self.degradation.level(),
+            is_cut_off: self.is_cut_off(now),
+            is_emergency: self.is_emergency,
+            cut: self.cut,
+            version: self.reading.known(),
+            epoch: self.epoch,
+            leases: self.leases.len(),
+            calls: self.calls,
+        }
+    }
+
+    /// What the cluster can stand, as far as is known here.
+    pub const fn capacity(&self) -> &Capacity {
+        &self.capacity
+    }
+
+    /// Whether requests would be refused or let through without the ledger: it is gone, or takes longer than
+    /// anybody waits for it.
+    pub fn is_cut_off(&self, now: Nanos) -> bool {
+        let is_overdue = |wire: Wire| now.since(wire.sent) > nanos(self.manners.patience);
+        !self.breaker.is_closed() || self.on_wire.is_some_and(is_overdue)
+    }
+
+    fn job(&mut self, now: Nanos) -> Job {
+        if self.reading.is_unseeded() {
+            return Job::Seed(self.seed());
+        }
+        if let Some(limbo) = &self.limbo {
+            let sync = limbo.sync.clone();
+            return if limbo.is_last { Job::Depart(sync) } else { Job::Sync(sync) };
+        }
+        if self.is_closing {
+            return self.goodbye(now);
+        }
+        match self.reading.next() {
+            Some(since) => Job::Changes(since),
+            None => Job::Sync(self.report(now)),
+        }
+    }
+
+    fn interval(&self) -> Millis {
+        let pace = self.degradation.level().pace();
+        pace.sync_interval.unwrap_or(Millis::ZERO).max(self.manners.sync_interval)
+    }
+
+    fn stock(&self) -> Stock {
+        let level = self.degradation.level();
+        let reserve = if level == Level::Normal { Tokens::ZERO } else { level.pace().reserve };
+        // If not all fit into one report, each has to last for several.
+        let turns = u64::try_from(self.leases.len().div_ceil(report::MAX_ENTRIES)).unwrap_or(1).max(1);
+        Stock {
+            reserve: reserve.max(self.manners.reserve_target),
+            interval: Millis::new(self.interval().get().saturating_mul(turns)),
+        }
+    }
+}
+
+/// How often a node that is cut off mints.
+const MINT_INTERVAL: Millis = Millis::new(20);
+
+/// A refusal that nobody else was asked about.
+const fn local(retry: Retry) -> Refused {
+    Refused { reason: Reason::LocalExhausted, tier: Tier::Node, retry }
+}
+
+const fn nanos(millis: Millis) -> Nanos {
+    Nanos::new(millis.get().saturating_mul(1_000_000))
+}

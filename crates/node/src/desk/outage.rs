@@ -1,0 +1,98 @@
+//! Without the ledger: what becomes of leases, of those who wait, and of what was not reported.
+
+use super::{Desk, Outcome, Refused, Wire, local, nanos};
+use crate::app::{App, Retry};
+use tollgate_core::decision::Tier;
+use tollgate_core::fallback::Outage;
+use tollgate_core::reason::Reason;
+use tollgate_core::units::{Millis, Nanos, Tokens};
+use tollgate_ledger::LedgerError;
+
+/// How long to wait before a call that failed is made again, as long as nobody has given the ledger up.
+const RETRY_PAUSE: Millis = Millis::new(10);
+
+impl<T> Desk<T> {
+    /// A call was lost.
+    pub(super) fn lose(&mut self, error: &LedgerError, wire: Wire, now: Nanos, out: &mut Vec<Outcome<T>>) {
+        self.calls.failed += 1;
+        self.calls.latency = now.since(wire.sent);
+        let was_closed = self.breaker.is_closed();
+        self.breaker.failed(&self.manners.breaker, now);
+        self.retry_at = now.plus(nanos(RETRY_PAUSE));
+        self.trouble = match error {
+            LedgerError::Timeout => Reason::RedisTimeout,
+            _ => Reason::RedisConnectionFailed,
+        };
+        if was_closed && !self.breaker.is_closed() {
+            self.degradation.lost();
+            tracing::warn!(cluster = %self.identity.cluster, %error, "the ledger is gone, going on alone");
+        }
+        self.tick_alone(now, out);
+    }
+
+    /// A node that is cut off mints for itself, and nobody waits.
+    pub(super) fn carry_on(&mut self, now: Nanos, out: &mut Vec<Outcome<T>>) {
+        let trouble = self.trouble();
+        for lease in self.leases.values_mut() {
+            lease.mint(now);
+            if lease.is_waited_for() {
+                lease.serve(Tokens::ZERO, Tier::Fallback, out);
+                let refused = alone(&lease.app, lease.need(), trouble);
+                lease.refuse(refused, out);
+            }
+        }
+        self.urgent.retain(|id| self.leases.get(id).is_some_and(|lease| lease.is_returning()));
+    }
+
+    /// Why a node that is cut off refuses, and when to come back.
+    pub(super) fn alone(&self, app: &App, cost: Tokens) -> Refused {
+        alone(app, cost, self.trouble())
+    }
+
+    /// The ledger has written off what it was not told of in time.
+    pub(super) fn expire(&mut self, now: Nanos) {
+        if self.valid_until.is_some_and(|end| now >= end) {
+            self.valid_until = None;
+            self.leases.values_mut().for_each(super::lease::Lease::void);
+        }
+    }
+
+    /// Another life of this node has spoken, or the ledger knows more of this one than it does itself: it begins
+    /// a new life with nothing, and what it spent is still to be said.
+    pub(super) fn start_over(&mut self, now: Nanos) {
+        tracing::warn!(cluster = %self.identity.cluster, node = %self.identity.node,
+            "another node of this name has spoken, starting over");
+        self.leases.values_mut().for_each(super::lease::Lease::void);
+        if let Some(limbo) = self.limbo.take() {
+            for entry in &limbo.sync.entries {
+                if let Some(lease) = self.leases.get_mut(&entry.app) {
+                    lease.say_again(entry);
+                }
+            }
+        }
+        let elapsed = now.get() / 1_000;
+        self.incarnation = self.identity.incarnation.saturating_add(elapsed).max(self.incarnation + 1);
+        (self.seq, self.acked, self.valid_until) = (0, 0, None);
+    }
+
+    fn tick_alone(&mut self, now: Nanos, out: &mut Vec<Outcome<T>>) {
+        if self.is_cut_off(now) {
+            self.carry_on(now, out);
+        }
+    }
+
+    /// A call that is merely overdue has not failed yet.
+    fn trouble(&self) -> Reason {
+        if self.breaker.is_closed() { Reason::RedisTimeout } else { self.trouble }
+    }
+}
+
+fn alone(app: &App, cost: Tokens, trouble: Reason) -> Refused {
+    let outage = app.terms().policy.outage;
+    if outage == Outage::Closed {
+        return Refused { reason: trouble, tier: Tier::Fallback, retry: Retry::after(Nanos::from_secs(1)) };
+    }
+    let rate = outage.rate(tollgate_core::units::Rate::ZERO);
+    let wait = rate.time_to_mint(cost).unwrap_or(Millis::from_secs(1));
+    Refused { tier: Tier::Fallback, ..local(Retry::after(nanos(wait))) }
+}

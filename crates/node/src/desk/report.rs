@@ -1,0 +1,189 @@
+//! Reports: what goes into one, and what comes of its answer.
+
+use super::{Desk, Job, Limbo, Outcome, Refused, nanos};
+use crate::app::Retry;
+use tollgate_core::decision::Tier;
+use tollgate_core::emergency;
+use tollgate_core::id::AppId;
+use tollgate_core::reason::Reason;
+use tollgate_core::units::{Nanos, Tokens};
+use tollgate_ledger::protocol::{Entry, Granted, Sync, SyncReply};
+
+/// The most applications in one report. With more, those that are urgent go first and the others take turns.
+pub(super) const MAX_ENTRIES: usize = 128;
+
+/// How often a node that holds nothing is heard of.
+const HEARTBEAT: Nanos = Nanos::from_secs(1);
+
+impl<T> Desk<T> {
+    /// When there is something to say to the ledger.
+    pub(super) fn next_word_at(&self, now: Nanos) -> Nanos {
+        let is_behind = self.reading.is_unseeded() || self.reading.next().is_some();
+        if is_behind || self.limbo.is_some() || self.is_closing || !self.urgent.is_empty() {
+            return now;
+        }
+        let due = if self.leases.is_empty() { self.last_sync.plus(HEARTBEAT) } else { self.next_sync };
+        // Running low is worth a call of its own, but not one for each application.
+        let spaced = self.last_sync.plus(Nanos::new(nanos(self.interval()).get() / 10));
+        if self.is_low { due.min(spaced) } else { due }
+    }
+
+    /// Looks whether enough has been spent to report it before its time.
+    pub(super) fn look(&mut self, now: Nanos) {
+        self.next_look = now.plus(Nanos::new(nanos(self.interval()).get() / 2));
+        let threshold = self.manners.batch_threshold;
+        if self.leases.values().any(|lease| lease.app.tally().requests() >= threshold) {
+            self.next_sync = self.next_sync.min(now);
+        }
+    }
+
+    /// The next report.
+    pub(super) fn report(&mut self, now: Nanos) -> Sync {
+        let stock = self.stock();
+        let mut entries = Vec::new();
+        for id in self.whose_turn(now) {
+            if let Some(lease) = self.leases.get_mut(&id) {
+                entries.push(lease.report(&stock, now));
+            }
+        }
+        self.is_low = false;
+        self.schedule(now);
+        self.send(entries, false, now)
+    }
+
+    /// The last reports: everything goes back.
+    pub(super) fn goodbye(&mut self, now: Nanos) -> Job {
+        let turn: Vec<AppId> = self.leases.keys().take(MAX_ENTRIES).cloned().collect();
+        let is_last = self.leases.len() <= MAX_ENTRIES;
+        let closed = turn.iter().filter_map(|id| self.leases.remove(id)).map(|mut lease| lease.close());
+        let entries = closed.collect();
+        let sync = self.send(entries, is_last, now);
+        if is_last { Job::Depart(sync) } else { Job::Sync(sync) }
+    }
+
+    /// What the ledger answered to the last report.
+    pub(super) fn take_up(&mut self, reply: &SyncReply, now: Nanos, out: &mut Vec<Outcome<T>>) {
+        let Some(limbo) = self.limbo.take() else { return };
+        self.acked = limbo.sync.seq;
+        let end = limbo.sent.plus(nanos(reply.lease_ttl));
+        let is_late = now >= end;
+        self.valid_until = Some(end.max(self.valid_until.unwrap_or_default()));
+        for (entry, granted) in limbo.sync.entries.iter().zip(&reply.entries) {
+            self.take_up_one(entry, granted, is_late, now, out);
+        }
+        self.epoch = reply.epoch;
+        self.cut = reply.cut;
+        self.follow_emergency(reply.emergency.is_on());
+        self.reading.hint(reply.version);
+    }
+
+    fn take_up_one(
+        &mut self,
+        entry: &Entry,
+        granted: &Granted,
+        is_late: bool,
+        now: Nanos,
+        out: &mut Vec<Outcome<T>>,
+    ) {
+        let (stock, threshold) = (self.stock(), self.manners.refill_threshold);
+        let pause = self.next_sync.since(now);
+        let Some(lease) = self.leases.get_mut(&entry.app) else { return };
+        if is_late {
+            lease.receive_late(granted);
+            return;
+        }
+        let low_water = threshold.of(lease.target(&stock, now));
+        lease.receive(granted, low_water, now, out);
+        match granted.refusal {
+            Some(reason) => {
+                // Whoever comes back then finds a node that has asked again.
+                let wait = granted.wait.map(|wait| nanos(wait).max(pause));
+                let retry = wait.map_or(Retry::NEVER, Retry::after);
+                let need = lease.need().min(entry.need);
+                lease.refuse(Refused { reason, tier: tier_of(reason), retry }, out);
+                lease.run_dry(reason, need, pause, wait, now);
+            }
+            // Nothing is left, and little will have come up before the next report.
+            None if lease.is_scarce() => {
+                lease.run_dry(Reason::AppExhausted, Tokens::ZERO, pause, Some(pause), now);
+            }
+            None => lease.flow(),
+        }
+        if !lease.is_waited_for() && !lease.is_returning() {
+            self.urgent.remove(&entry.app);
+        }
+    }
+
+    /// In an emergency only a share of what is out may be spent: the rest goes back at once.
+    fn follow_emergency(&mut self, is_on: bool) {
+        let has_started = is_on && !self.is_emergency;
+        self.is_emergency = is_on;
+        if !has_started {
+            return;
+        }
+        for (id, lease) in &mut self.leases {
+            let kept = emergency::ratio(lease.app.terms().policy.quota.priority);
+            let held = lease.app.held();
+            lease.give_back(held.minus(kept.of(held)));
+            if lease.is_returning() {
+                self.urgent.insert(id.clone());
+            }
+        }
+    }
+
+    /// The applications of the next report: the urgent ones, then those that run low, then all in turn.
+    fn whose_turn(&mut self, now: Nanos) -> Vec<AppId> {
+        self.leases.retain(|_, lease| !lease.is_over(now));
+        if self.leases.len() <= MAX_ENTRIES {
+            return self.leases.keys().cloned().collect();
+        }
+        let mut turn: Vec<AppId> = self.urgent.iter().take(MAX_ENTRIES).cloned().collect();
+        let is_low = |id: &AppId| self.leases[id].app.purse().is_low() && !self.urgent.contains(id);
+        turn.extend(self.leases.keys().filter(|id| is_low(id)).take(MAX_ENTRIES - turn.len()).cloned());
+        let mut taken: std::collections::BTreeSet<AppId> = turn.iter().cloned().collect();
+        let start = self.cursor.clone();
+        let after = self.leases.keys().skip_while(|id| start.as_ref().is_some_and(|start| *id <= start));
+        for id in after.chain(self.leases.keys()) {
+            if turn.len() >= MAX_ENTRIES {
+                break;
+            }
+            if taken.insert(id.clone()) {
+                turn.push(id.clone());
+                self.cursor = Some(id.clone());
+            }
+        }
+        turn
+    }
+
+    fn schedule(&mut self, now: Nanos) {
+        self.last_sync = now;
+        let interval = nanos(self.interval()).get();
+        // Nodes that all speak at the same moment would leave nothing for the last one, time and again.
+        let jitter = self.random.u64(0..=interval / 2);
+        self.next_sync = now.plus(Nanos::new(interval - interval / 4 + jitter));
+        self.next_look = now.plus(Nanos::new(interval / 2));
+    }
+
+    fn send(&mut self, entries: Vec<Entry>, is_last: bool, now: Nanos) -> Sync {
+        self.seq += 1;
+        let sync = Sync {
+            node: self.identity.node.clone(),
+            incarnation: self.incarnation,
+            seq: self.seq,
+            acked: self.acked,
+            entries,
+        };
+        self.limbo = Some(Limbo { sync: sync.clone(), is_last, sent: now });
+        sync
+    }
+}
+
+/// Who says no for that reason.
+pub(crate) const fn tier_of(reason: Reason) -> Tier {
+    match reason {
+        Reason::AppExhausted | Reason::BorrowLimitExceeded | Reason::AppDisabled | Reason::UnknownApp => Tier::App,
+        Reason::LocalExhausted | Reason::InvalidInput => Tier::Node,
+        _ => Tier::Cluster,
+    }
+}
+

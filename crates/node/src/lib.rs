@@ -1,0 +1,31 @@
+//! L3: tokens leased from the ledger and spent in memory.
+//!
+//! - [`Node`] is the one way in: [`Node::check`] decides in memory, [`Node::admit`] asks the ledger if it has to.
+//! - [`Permit`] is the right to pass: dropped before it is kept or settled, it gives back what was paid.
+//! - [`App`] is an application as the node sees it; whoever keeps one saves the look-up.
+//! - [`desk`] is what a node says to the ledger and makes of its answers, without I/O and without a clock.
+
+mod app;
+mod bell;
+mod clock;
+mod counters;
+pub mod desk;
+mod dry;
+mod explain;
+mod node;
+mod permit;
+mod purse;
+mod request;
+mod roster;
+mod sync;
+mod tally;
+
+pub use app::{App, Terms};
+pub use bell::Bell;
+pub use counters::Counts;
+pub use explain::{DecisionId, NotADecision, Record};
+pub use node::{Miss, Node, NotYet, Setup};
+pub use permit::Permit;
+pub use request::Request;
+pub use roster::Roster;
+pub use tally::Spending;
