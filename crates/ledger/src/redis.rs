@@ -1,12 +1,21 @@
 //! Scripts on a Redis server or a Redis Cluster.
 
+mod address;
+mod certificates;
+mod listener;
+
+pub use certificates::{CertificateError, Certificates};
+
+use crate::notice::Notices;
 use crate::script::{ALL, Engine, EngineError, Script, ScriptLedger, Value};
 use ::redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use ::redis::cluster::{ClusterClientBuilder, ClusterConfig};
 use ::redis::cluster_async::ClusterConnection;
-use ::redis::{Client, IntoConnectionInfo, RedisError};
+use ::redis::{Client, ConnectionInfo, RedisError};
+use address::Address;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A ledger on Redis: all nodes that name the same server share it.
@@ -21,6 +30,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// Runs scripts on a server. Connects when it is first asked to, and again, with jitter, whenever it has to.
 #[derive(Clone)]
 pub struct RedisEngine {
+    address: Arc<Address>,
     connection: Connection,
     /// By name: each knows the hash it is called by.
     scripts: HashMap<&'static str, ::redis::Script>,
@@ -42,23 +52,35 @@ impl RedisEngine {
     /// user and password as usual. Several addresses of one cluster are separated by commas. No call waits longer
     /// than `timeout`. Must be called within a tokio runtime.
     pub fn new(url: &str, timeout: Duration) -> Result<Self, AddressError> {
-        Self::with_texts(url, timeout, |script| script.text.to_owned())
+        Self::with_certificates(url, timeout, &Certificates::default())
+    }
+
+    /// The same over TLS with certificates of one's own: the address starts with `rediss`.
+    pub fn with_certificates(
+        url: &str,
+        timeout: Duration,
+        certificates: &Certificates,
+    ) -> Result<Self, AddressError> {
+        Self::with_texts(url, timeout, certificates, |script| script.text.to_owned())
     }
 
     /// The same with the clock in the hands of a test: the time of a cluster is the number at its key `:now`.
     #[doc(hidden)]
     pub fn on_test_clock(url: &str, timeout: Duration) -> Result<Self, AddressError> {
-        Self::with_texts(url, timeout, Script::on_test_clock)
+        Self::with_texts(url, timeout, &Certificates::default(), Script::on_test_clock)
     }
 
     fn with_texts(
         url: &str,
         timeout: Duration,
+        certificates: &Certificates,
         text: impl Fn(&Script) -> String,
     ) -> Result<Self, AddressError> {
         let scripts = ALL.iter().map(|script| (script.name, ::redis::Script::new(&text(script)))).collect();
-        let connection = Connection::open(url, timeout).map_err(|error| AddressError(error.to_string()))?;
-        Ok(Self { connection, scripts, timeout })
+        let wrong = |error: RedisError| AddressError(error.to_string());
+        let address = Address::parse(url, certificates).map_err(wrong)?;
+        let connection = Connection::open(&address, timeout).map_err(wrong)?;
+        Ok(Self { address: Arc::new(address), connection, scripts, timeout })
     }
 
     async fn run(&self, script: &Script, key: &str, args: Vec<Vec<u8>>) -> Result<Value, EngineError> {
@@ -78,38 +100,32 @@ impl RedisEngine {
 }
 
 impl Connection {
-    fn open(url: &str, timeout: Duration) -> Result<Self, RedisError> {
-        if url.starts_with("rediss") {
-            // Fails only if the process has chosen one already, which is as good.
-            let _ = rustls::crypto::ring::default_provider().install_default();
-        }
-        match url.split_once("+cluster://") {
-            Some((scheme, hosts)) => Self::open_cluster(scheme, hosts, timeout),
-            None => Self::open_single(url, timeout),
+    fn open(address: &Address, timeout: Duration) -> Result<Self, RedisError> {
+        match address.nodes.as_slice() {
+            [node] if !address.is_cluster => Self::open_single(node, timeout),
+            _ => Self::open_cluster(address, timeout),
         }
     }
 
-    fn open_single(url: &str, timeout: Duration) -> Result<Self, RedisError> {
+    fn open_single(node: &ConnectionInfo, timeout: Duration) -> Result<Self, RedisError> {
         let config = ConnectionManagerConfig::new()
             .set_connection_timeout(Some(CONNECT_TIMEOUT))
             .set_response_timeout(Some(timeout))
             .set_max_delay(LONGEST_PAUSE);
-        let client = Client::open(url.into_connection_info()?)?;
+        let client = Client::open(node.clone())?;
         ConnectionManager::new_lazy_with_config(client, config).map(Self::Single)
     }
 
-    /// The credentials stand before the first host and hold for all.
-    fn open_cluster(scheme: &str, hosts: &str, timeout: Duration) -> Result<Self, RedisError> {
-        let (credentials, hosts) = hosts.rsplit_once('@').map_or(("", hosts), |(who, hosts)| (who, hosts));
-        let at = if credentials.is_empty() { "" } else { "@" };
-        let nodes: Vec<String> =
-            hosts.split(',').map(|host| format!("{scheme}://{credentials}{at}{host}")).collect();
-        let client = ClusterClientBuilder::new(nodes)
+    fn open_cluster(address: &Address, timeout: Duration) -> Result<Self, RedisError> {
+        let mut builder = ClusterClientBuilder::new(address.nodes.clone())
             .connection_timeout(CONNECT_TIMEOUT)
             .response_timeout(timeout)
             .overall_response_timeout(Some(timeout))
-            .max_retry_wait(u64::try_from(LONGEST_PAUSE.as_millis()).unwrap_or(u64::MAX))
-            .build()?;
+            .max_retry_wait(u64::try_from(LONGEST_PAUSE.as_millis()).unwrap_or(u64::MAX));
+        if let Some(certificates) = &address.certificates {
+            builder = builder.certs(certificates.clone());
+        }
+        let client = builder.build()?;
         Ok(Self::Cluster(client.get_pending_async_connection_with_config(ClusterConfig::new())))
     }
 }
@@ -119,6 +135,10 @@ impl Engine for RedisEngine {
         // The client's own timeouts do not cover every way in which it can wait.
         let call = self.run(script, key, args);
         tokio::time::timeout(self.timeout, call).await.unwrap_or(Err(EngineError::Timeout))
+    }
+
+    fn notices(&self, channel: &str) -> Notices {
+        listener::listen(&self.address, channel)
     }
 }
 
