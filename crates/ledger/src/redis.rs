@@ -2,17 +2,19 @@
 
 mod address;
 mod certificates;
+mod jitter;
+mod link;
 mod listener;
 
 pub use certificates::{CertificateError, Certificates};
 
 use crate::notice::Notices;
 use crate::script::{ALL, Engine, EngineError, Script, ScriptLedger, Value};
-use ::redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use ::redis::cluster::{ClusterClientBuilder, ClusterConfig};
 use ::redis::cluster_async::ClusterConnection;
-use ::redis::{Client, ConnectionInfo, RedisError};
+use ::redis::{ErrorKind, RedisError};
 use address::Address;
+use link::Link;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -39,8 +41,12 @@ pub struct RedisEngine {
 
 #[derive(Clone)]
 enum Connection {
-    Single(ConnectionManager),
-    Cluster(ClusterConnection),
+    Single(Link),
+    Cluster {
+        connection: ClusterConnection,
+        /// To one of the servers, to find out why none can be reached.
+        probe: Link,
+    },
 }
 
 /// Why an address is no server's.
@@ -92,8 +98,16 @@ impl RedisEngine {
             call.arg(arg);
         }
         let answer: ::redis::Value = match self.connection.clone() {
-            Connection::Single(mut connection) => call.invoke_async(&mut connection).await?,
-            Connection::Cluster(mut connection) => call.invoke_async(&mut connection).await?,
+            Connection::Single(link) => {
+                link.call(async |connection| call.invoke_async(connection).await).await?
+            }
+            Connection::Cluster { mut connection, probe } => match call.invoke_async(&mut connection).await {
+                Err(error) if error.kind() == ErrorKind::ClusterConnectionNotFound => {
+                    let why = probe.trouble().await.unwrap_or_else(|| error.to_string());
+                    return Err(EngineError::Connection(why));
+                }
+                answer => answer?,
+            },
         };
         value(answer)
     }
@@ -101,23 +115,13 @@ impl RedisEngine {
 
 impl Connection {
     fn open(address: &Address, timeout: Duration) -> Result<Self, RedisError> {
-        match address.nodes.as_slice() {
-            [node] if !address.is_cluster => Self::open_single(node, timeout),
-            _ => Self::open_cluster(address, timeout),
-        }
+        let link = Link::new(address.first(), timeout)?;
+        if address.is_cluster { Self::open_cluster(address, link, timeout) } else { Ok(Self::Single(link)) }
     }
 
-    fn open_single(node: &ConnectionInfo, timeout: Duration) -> Result<Self, RedisError> {
-        let config = ConnectionManagerConfig::new()
-            .set_connection_timeout(Some(CONNECT_TIMEOUT))
-            .set_response_timeout(Some(timeout))
-            .set_max_delay(LONGEST_PAUSE);
-        let client = Client::open(node.clone())?;
-        ConnectionManager::new_lazy_with_config(client, config).map(Self::Single)
-    }
-
-    fn open_cluster(address: &Address, timeout: Duration) -> Result<Self, RedisError> {
+    fn open_cluster(address: &Address, probe: Link, timeout: Duration) -> Result<Self, RedisError> {
         let mut builder = ClusterClientBuilder::new(address.nodes.clone())
+            .tcp_settings(address::tcp())
             .connection_timeout(CONNECT_TIMEOUT)
             .response_timeout(timeout)
             .overall_response_timeout(Some(timeout))
@@ -126,7 +130,8 @@ impl Connection {
             builder = builder.certs(certificates.clone());
         }
         let client = builder.build()?;
-        Ok(Self::Cluster(client.get_pending_async_connection_with_config(ClusterConfig::new())))
+        let connection = client.get_pending_async_connection_with_config(ClusterConfig::new());
+        Ok(Self::Cluster { connection, probe })
     }
 }
 
@@ -144,9 +149,11 @@ impl Engine for RedisEngine {
 
 impl From<RedisError> for EngineError {
     fn from(error: RedisError) -> Self {
+        let is_refused =
+            matches!(error.kind(), ErrorKind::AuthenticationFailed | ErrorKind::ClusterConnectionNotFound);
         if error.is_timeout() {
             Self::Timeout
-        } else if error.is_io_error() || error.is_connection_dropped() || error.is_cluster_error() {
+        } else if error.is_io_error() || error.is_cluster_error() || is_refused {
             Self::Connection(error.to_string())
         } else {
             Self::Protocol(error.to_string())
@@ -172,7 +179,7 @@ impl fmt::Debug for RedisEngine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match &self.connection {
             Connection::Single(_) => "single",
-            Connection::Cluster(_) => "cluster",
+            Connection::Cluster { .. } => "cluster",
         };
         f.debug_struct("RedisEngine")
             .field("kind", &kind)

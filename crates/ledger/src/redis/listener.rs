@@ -5,6 +5,7 @@
 
 use super::CONNECT_TIMEOUT;
 use super::address::Address;
+use super::jitter::up_to;
 use crate::notice::Notices;
 use ::redis::aio::MultiplexedConnection;
 use ::redis::{
@@ -12,7 +13,6 @@ use ::redis::{
     RedisError, Value,
 };
 use std::convert::Infallible;
-use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use tokio::time::{sleep, timeout};
 /// How often a quiet connection is asked whether it is still there.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// The longest pause between two attempts to connect; it is chosen at random up to twice as long as the last time.
+/// The longest pause between two attempts to connect. Nothing depends on this connection, so it can wait longer.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
@@ -191,10 +191,4 @@ async fn bounded<T>(
 ) -> Result<T, RedisError> {
     let late = || RedisError::from(io::Error::from(io::ErrorKind::TimedOut));
     timeout(longest, step).await.unwrap_or_else(|_| Err(late()))
-}
-
-/// A random part of a pause, so that nodes which lost the same server do not come back all at once.
-fn up_to(pause: Duration) -> Duration {
-    let parts = RandomState::new().hash_one(()) % 1_000;
-    pause * u32::try_from(parts).unwrap_or_default() / 1_000
 }
