@@ -1,4 +1,5 @@
 use crate::book::Audit;
+use crate::notice::Notices;
 use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Seed, Sync, SyncReply};
 use std::future::Future;
 use tollgate_core::borrow::Repayment;
@@ -124,4 +125,11 @@ pub trait Ledger: Send + std::marker::Sync {
 
     /// The balance as of now.
     fn audit(&self, cluster: &ClusterId) -> impl Future<Output = Answer<Audit>> + Send;
+
+    /// Hints that the cluster has changed, from now on: see [`Notices`]. It neither waits nor fails. A ledger that
+    /// cannot tell has none.
+    fn notices(&self, cluster: &ClusterId) -> Notices {
+        let _ = cluster;
+        Notices::silent()
+    }
 }

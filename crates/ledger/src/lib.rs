@@ -4,12 +4,14 @@
 //! - [`MemoryLedger`] keeps it in this process, and can be written to a file.
 //! - [`script::ScriptLedger`] keeps it in a store that runs scripts, such as Redis.
 //! - [`Book`] is one cluster as plain state, handed the time by its caller: the rules themselves.
+//! - [`Notices`] are hints that something has changed, which no one may depend on.
 //! - [`protocol`] is what nodes and operators say to a ledger, and what it answers.
 
 pub mod book;
 mod clock;
 mod ledger;
 mod memory;
+mod notice;
 pub mod protocol;
 #[cfg(feature = "redis")]
 mod redis;
@@ -21,8 +23,9 @@ pub use book::Book;
 pub use clock::{LedgerClock, WallClock};
 pub use ledger::{Answer, Ledger};
 pub use memory::MemoryLedger;
+pub use notice::Notices;
 pub use protocol::LedgerError;
 #[cfg(feature = "redis")]
-pub use redis::{AddressError, RedisEngine, RedisLedger};
+pub use redis::{AddressError, CertificateError, Certificates, RedisEngine, RedisLedger};
 #[cfg(feature = "snapshot")]
 pub use snapshot::{Snapshot, SnapshotError};

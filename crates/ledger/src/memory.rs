@@ -1,6 +1,7 @@
 use crate::book::{Audit, Book};
 use crate::clock::{LedgerClock, WallClock};
 use crate::ledger::{Answer, Ledger};
+use crate::notice::{Hub, Notices};
 use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Seed, Sync, SyncReply};
 #[cfg(feature = "snapshot")]
 use crate::snapshot::Snapshot;
@@ -18,18 +19,19 @@ use tollgate_core::units::{Millis, Ratio, Tokens};
 pub struct MemoryLedger<C = WallClock> {
     books: Mutex<BTreeMap<ClusterId, Book>>,
     clock: C,
+    hub: Hub<ClusterId>,
 }
 
 impl<C: LedgerClock> MemoryLedger<C> {
     /// An empty ledger on another clock.
     pub fn with_clock(clock: C) -> Self {
-        Self { books: Mutex::default(), clock }
+        Self { books: Mutex::default(), clock, hub: Hub::default() }
     }
 
     /// A ledger that goes on where a snapshot was taken.
     #[cfg(feature = "snapshot")]
     pub fn restore(snapshot: Snapshot, clock: C) -> Self {
-        Self { books: Mutex::new(snapshot.books), clock }
+        Self { books: Mutex::new(snapshot.books), clock, hub: Hub::default() }
     }
 
     /// All that it knows, to be written to a file. The lock is held for the copy only.
@@ -47,7 +49,13 @@ impl<C: LedgerClock> MemoryLedger<C> {
         let mut books = self.books();
         // Read under the lock, so that time does not go back between two steps.
         let now = self.clock.now();
-        step(books.get_mut(cluster).ok_or(LedgerError::Unseeded)?, now)
+        let book = books.get_mut(cluster).ok_or(LedgerError::Unseeded)?;
+        let before = book.version();
+        let answer = step(book, now);
+        if book.version() != before {
+            self.hub.tell(cluster, book.version());
+        }
+        answer
     }
 }
 
@@ -60,6 +68,7 @@ impl<C: LedgerClock> Ledger for MemoryLedger<C> {
         let book = Book::seed(seed.clone(), self.clock.now())?;
         let version = book.version();
         books.insert(cluster.clone(), book);
+        self.hub.tell(cluster, version);
         Ok(version)
     }
 
@@ -150,5 +159,9 @@ impl<C: LedgerClock> Ledger for MemoryLedger<C> {
 
     async fn audit(&self, cluster: &ClusterId) -> Answer<Audit> {
         self.with(cluster, |book, now| Ok(book.audit(now)))
+    }
+
+    fn notices(&self, cluster: &ClusterId) -> Notices {
+        self.hub.listen(cluster)
     }
 }

@@ -1,12 +1,23 @@
 //! Scripts on a Redis server or a Redis Cluster.
 
+mod address;
+mod certificates;
+mod jitter;
+mod link;
+mod listener;
+
+pub use certificates::{CertificateError, Certificates};
+
+use crate::notice::Notices;
 use crate::script::{ALL, Engine, EngineError, Script, ScriptLedger, Value};
-use ::redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use ::redis::cluster::{ClusterClientBuilder, ClusterConfig};
 use ::redis::cluster_async::ClusterConnection;
-use ::redis::{Client, IntoConnectionInfo, RedisError};
+use ::redis::{ErrorKind, RedisError};
+use address::Address;
+use link::Link;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A ledger on Redis: all nodes that name the same server share it.
@@ -21,6 +32,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// Runs scripts on a server. Connects when it is first asked to, and again, with jitter, whenever it has to.
 #[derive(Clone)]
 pub struct RedisEngine {
+    address: Arc<Address>,
     connection: Connection,
     /// By name: each knows the hash it is called by.
     scripts: HashMap<&'static str, ::redis::Script>,
@@ -29,8 +41,12 @@ pub struct RedisEngine {
 
 #[derive(Clone)]
 enum Connection {
-    Single(ConnectionManager),
-    Cluster(ClusterConnection),
+    Single(Link),
+    Cluster {
+        connection: ClusterConnection,
+        /// To one of the servers, to find out why none can be reached.
+        probe: Link,
+    },
 }
 
 /// Why an address is no server's.
@@ -42,23 +58,35 @@ impl RedisEngine {
     /// user and password as usual. Several addresses of one cluster are separated by commas. No call waits longer
     /// than `timeout`. Must be called within a tokio runtime.
     pub fn new(url: &str, timeout: Duration) -> Result<Self, AddressError> {
-        Self::with_texts(url, timeout, |script| script.text.to_owned())
+        Self::with_certificates(url, timeout, &Certificates::default())
+    }
+
+    /// The same over TLS with certificates of one's own: the address starts with `rediss`.
+    pub fn with_certificates(
+        url: &str,
+        timeout: Duration,
+        certificates: &Certificates,
+    ) -> Result<Self, AddressError> {
+        Self::with_texts(url, timeout, certificates, |script| script.text.to_owned())
     }
 
     /// The same with the clock in the hands of a test: the time of a cluster is the number at its key `:now`.
     #[doc(hidden)]
     pub fn on_test_clock(url: &str, timeout: Duration) -> Result<Self, AddressError> {
-        Self::with_texts(url, timeout, Script::on_test_clock)
+        Self::with_texts(url, timeout, &Certificates::default(), Script::on_test_clock)
     }
 
     fn with_texts(
         url: &str,
         timeout: Duration,
+        certificates: &Certificates,
         text: impl Fn(&Script) -> String,
     ) -> Result<Self, AddressError> {
         let scripts = ALL.iter().map(|script| (script.name, ::redis::Script::new(&text(script)))).collect();
-        let connection = Connection::open(url, timeout).map_err(|error| AddressError(error.to_string()))?;
-        Ok(Self { connection, scripts, timeout })
+        let wrong = |error: RedisError| AddressError(error.to_string());
+        let address = Address::parse(url, certificates).map_err(wrong)?;
+        let connection = Connection::open(&address, timeout).map_err(wrong)?;
+        Ok(Self { address: Arc::new(address), connection, scripts, timeout })
     }
 
     async fn run(&self, script: &Script, key: &str, args: Vec<Vec<u8>>) -> Result<Value, EngineError> {
@@ -70,47 +98,40 @@ impl RedisEngine {
             call.arg(arg);
         }
         let answer: ::redis::Value = match self.connection.clone() {
-            Connection::Single(mut connection) => call.invoke_async(&mut connection).await?,
-            Connection::Cluster(mut connection) => call.invoke_async(&mut connection).await?,
+            Connection::Single(link) => {
+                link.call(async |connection| call.invoke_async(connection).await).await?
+            }
+            Connection::Cluster { mut connection, probe } => match call.invoke_async(&mut connection).await {
+                Err(error) if error.kind() == ErrorKind::ClusterConnectionNotFound => {
+                    let why = probe.trouble().await.unwrap_or_else(|| error.to_string());
+                    return Err(EngineError::Connection(why));
+                }
+                answer => answer?,
+            },
         };
         value(answer)
     }
 }
 
 impl Connection {
-    fn open(url: &str, timeout: Duration) -> Result<Self, RedisError> {
-        if url.starts_with("rediss") {
-            // Fails only if the process has chosen one already, which is as good.
-            let _ = rustls::crypto::ring::default_provider().install_default();
-        }
-        match url.split_once("+cluster://") {
-            Some((scheme, hosts)) => Self::open_cluster(scheme, hosts, timeout),
-            None => Self::open_single(url, timeout),
-        }
+    fn open(address: &Address, timeout: Duration) -> Result<Self, RedisError> {
+        let link = Link::new(address.first(), timeout)?;
+        if address.is_cluster { Self::open_cluster(address, link, timeout) } else { Ok(Self::Single(link)) }
     }
 
-    fn open_single(url: &str, timeout: Duration) -> Result<Self, RedisError> {
-        let config = ConnectionManagerConfig::new()
-            .set_connection_timeout(Some(CONNECT_TIMEOUT))
-            .set_response_timeout(Some(timeout))
-            .set_max_delay(LONGEST_PAUSE);
-        let client = Client::open(url.into_connection_info()?)?;
-        ConnectionManager::new_lazy_with_config(client, config).map(Self::Single)
-    }
-
-    /// The credentials stand before the first host and hold for all.
-    fn open_cluster(scheme: &str, hosts: &str, timeout: Duration) -> Result<Self, RedisError> {
-        let (credentials, hosts) = hosts.rsplit_once('@').map_or(("", hosts), |(who, hosts)| (who, hosts));
-        let at = if credentials.is_empty() { "" } else { "@" };
-        let nodes: Vec<String> =
-            hosts.split(',').map(|host| format!("{scheme}://{credentials}{at}{host}")).collect();
-        let client = ClusterClientBuilder::new(nodes)
+    fn open_cluster(address: &Address, probe: Link, timeout: Duration) -> Result<Self, RedisError> {
+        let mut builder = ClusterClientBuilder::new(address.nodes.clone())
+            .tcp_settings(address::tcp())
             .connection_timeout(CONNECT_TIMEOUT)
             .response_timeout(timeout)
             .overall_response_timeout(Some(timeout))
-            .max_retry_wait(u64::try_from(LONGEST_PAUSE.as_millis()).unwrap_or(u64::MAX))
-            .build()?;
-        Ok(Self::Cluster(client.get_pending_async_connection_with_config(ClusterConfig::new())))
+            .max_retry_wait(u64::try_from(LONGEST_PAUSE.as_millis()).unwrap_or(u64::MAX));
+        if let Some(certificates) = &address.certificates {
+            builder = builder.certs(certificates.clone());
+        }
+        let client = builder.build()?;
+        let connection = client.get_pending_async_connection_with_config(ClusterConfig::new());
+        Ok(Self::Cluster { connection, probe })
     }
 }
 
@@ -120,13 +141,19 @@ impl Engine for RedisEngine {
         let call = self.run(script, key, args);
         tokio::time::timeout(self.timeout, call).await.unwrap_or(Err(EngineError::Timeout))
     }
+
+    fn notices(&self, channel: &str) -> Notices {
+        listener::listen(&self.address, channel)
+    }
 }
 
 impl From<RedisError> for EngineError {
     fn from(error: RedisError) -> Self {
+        let is_refused =
+            matches!(error.kind(), ErrorKind::AuthenticationFailed | ErrorKind::ClusterConnectionNotFound);
         if error.is_timeout() {
             Self::Timeout
-        } else if error.is_io_error() || error.is_connection_dropped() || error.is_cluster_error() {
+        } else if error.is_io_error() || error.is_cluster_error() || is_refused {
             Self::Connection(error.to_string())
         } else {
             Self::Protocol(error.to_string())
@@ -152,7 +179,7 @@ impl fmt::Debug for RedisEngine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match &self.connection {
             Connection::Single(_) => "single",
-            Connection::Cluster(_) => "cluster",
+            Connection::Cluster { .. } => "cluster",
         };
         f.debug_struct("RedisEngine")
             .field("kind", &kind)

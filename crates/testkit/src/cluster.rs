@@ -1,4 +1,5 @@
-use crate::port::free_cluster_port;
+use crate::authority::Authority;
+use crate::port::{free_cluster_port, free_port};
 use crate::server::{PATIENCE, RedisServer};
 use anyhow::Context;
 use std::thread;
@@ -8,25 +9,46 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct RedisCluster {
     servers: Vec<RedisServer>,
+    url: String,
 }
 
 impl RedisCluster {
     /// How long a node may be silent before the others take its place, in milliseconds.
     const NODE_TIMEOUT: &str = "2000";
 
+    const OPTIONS: [[&str; 2]; 3] = [
+        ["--cluster-enabled", "yes"],
+        ["--cluster-node-timeout", Self::NODE_TIMEOUT],
+        // Copies start at once instead of waiting for more to join.
+        ["--repl-diskless-sync-delay", "0"],
+    ];
+
     /// Starts six servers and joins them.
     pub fn start() -> anyhow::Result<Self> {
-        let options = [
-            ["--cluster-enabled", "yes"],
-            ["--cluster-node-timeout", Self::NODE_TIMEOUT],
-            // Copies start at once instead of waiting for more to join.
-            ["--repl-diskless-sync-delay", "0"],
-        ];
         let servers = (0..6)
-            .map(|_| RedisServer::start_on(free_cluster_port()?, options.as_flattened()))
+            .map(|_| RedisServer::start_on(free_cluster_port()?, Self::OPTIONS.as_flattened()))
             .collect::<anyhow::Result<Vec<_>>>()?;
-        let cluster = Self { servers };
-        cluster.join()?;
+        let ports: Vec<u16> = servers.iter().map(RedisServer::port).collect();
+        let cluster = Self { servers, url: format!("redis+cluster://127.0.0.1:{}", ports[0]) };
+        cluster.join(&ports, &[])?;
+        Ok(cluster)
+    }
+
+    /// The same with TLS between the servers and, on a second port, to clients.
+    pub fn start_encrypted(authority: &Authority) -> anyhow::Result<Self> {
+        let mut servers = Vec::new();
+        let mut ports = Vec::new();
+        for _ in 0..6 {
+            let port = free_cluster_port()?;
+            let tls = authority.options(port, "127.0.0.1")?;
+            let mut options = Self::OPTIONS.as_flattened().to_vec();
+            options.extend(["--tls-cluster", "yes", "--tls-replication", "yes"]);
+            options.extend(tls.iter().map(String::as_str));
+            servers.push(RedisServer::start_on(free_port()?, &options)?);
+            ports.push(port);
+        }
+        let cluster = Self { servers, url: format!("rediss+cluster://127.0.0.1:{}", ports[0]) };
+        cluster.join(&ports, &["--tls", "--cacert", &authority.ca().to_string_lossy()])?;
         Ok(cluster)
     }
 
@@ -37,7 +59,7 @@ impl RedisCluster {
 
     /// Where to reach it.
     pub fn url(&self) -> String {
-        format!("redis+cluster://127.0.0.1:{}", self.servers[0].port())
+        self.url.clone()
     }
 
     /// The position of the primary that has this key.
@@ -116,10 +138,10 @@ impl RedisCluster {
         self.servers.iter().find(is_alive).context("no server is alive")
     }
 
-    fn join(&self) -> anyhow::Result<()> {
-        let addresses: Vec<String> =
-            self.servers.iter().map(|server| format!("127.0.0.1:{}", server.port())).collect();
-        let mut words = vec!["--cluster", "create"];
+    fn join(&self, ports: &[u16], how: &[&str]) -> anyhow::Result<()> {
+        let addresses: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
+        let mut words = how.to_vec();
+        words.extend(["--cluster", "create"]);
         words.extend(addresses.iter().map(String::as_str));
         words.extend(["--cluster-replicas", "1", "--cluster-yes"]);
         self.servers[0].cli(&words)?;

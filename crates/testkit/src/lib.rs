@@ -1,10 +1,12 @@
 //! Real servers for tests: started on free loopback ports, killed when dropped.
 
+mod authority;
 mod cluster;
 mod port;
 mod process;
 mod server;
 
+pub use authority::{Authority, Issued};
 pub use cluster::RedisCluster;
 pub use port::free_port;
 pub use process::Signal;

@@ -1,6 +1,8 @@
 use crate::port::free_port;
 use crate::process::{Process, Signal, run};
 use anyhow::Context;
+use std::env;
+use std::ffi::OsString;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,6 +10,9 @@ use tempfile::TempDir;
 
 /// How long a server may take to answer after it was started.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Names another program to be tested than the `redis-server` that is installed: an older or newer one, or Valkey.
+const PROGRAM: &str = "TOLLGATE_REDIS_SERVER";
 
 /// A `redis-server` of our own, with nothing saved to disk.
 #[derive(Debug)]
@@ -52,7 +57,7 @@ impl RedisServer {
     pub fn restart(&mut self) -> anyhow::Result<()> {
         self.kill();
         let process = Process::start(
-            Command::new("redis-server")
+            Command::new(program())
                 .args(["--port", &self.port.to_string(), "--bind", "127.0.0.1", "--save", ""])
                 .args(["--appendonly", "no", "--dir"])
                 .arg(self.home.path())
@@ -89,4 +94,8 @@ impl RedisServer {
         }
         Ok(())
     }
+}
+
+fn program() -> OsString {
+    env::var_os(PROGRAM).filter(|name| !name.is_empty()).unwrap_or_else(|| "redis-server".into())
 }

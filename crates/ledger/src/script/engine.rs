@@ -1,6 +1,7 @@
 //! What runs a script: a Redis server, or Lua in this process.
 
 use super::Script;
+use crate::notice::Notices;
 use std::fmt;
 use std::future::Future;
 
@@ -13,6 +14,12 @@ pub trait Engine: Send + Sync {
         key: &str,
         args: Vec<Vec<u8>>,
     ) -> impl Future<Output = Result<Value, EngineError>> + Send;
+
+    /// Hints from what scripts publish to `channel`. An engine that cannot listen has none.
+    fn notices(&self, channel: &str) -> Notices {
+        let _ = channel;
+        Notices::silent()
+    }
 }
 
 /// What a script returned.

@@ -3,6 +3,7 @@ use super::text::{self, Script};
 use super::wire::{self, Args, Reply};
 use crate::book::Audit;
 use crate::ledger::{Answer, Ledger};
+use crate::notice::Notices;
 use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Seed, Sync, SyncReply};
 use tollgate_core::borrow::Repayment;
 use tollgate_core::id::{AppId, ClusterId};
@@ -124,6 +125,10 @@ impl<E: Engine> Ledger for ScriptLedger<E> {
 
     async fn audit(&self, cluster: &ClusterId) -> Answer<Audit> {
         self.run(&text::AUDIT, cluster, Args::new()).await?.audit()
+    }
+
+    fn notices(&self, cluster: &ClusterId) -> Notices {
+        self.engine.notices(&wire::channel(cluster))
     }
 }
 

@@ -31,6 +31,7 @@ macro_rules! script {
                 include_str!("lua/book/units.lua"),
                 include_str!("lua/book/record.lua"),
                 include_str!("lua/book/cluster.lua"),
+                include_str!("lua/book/notice.lua"),
                 include_str!("lua/book/climate.lua"),
                 include_str!("lua/book/history.lua"),
                 include_str!("lua/book/app.lua"),

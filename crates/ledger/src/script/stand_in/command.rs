@@ -25,6 +25,14 @@ impl Command {
         Ok(Self { name: String::from_utf8_lossy(&name).into_owned(), args: args.collect() })
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn args(&self) -> &[Bytes] {
+        &self.args
+    }
+
     pub(super) fn run(&self, store: &mut Store, root: &[u8], now: Millis) -> Outcome {
         if self.name == "TIME" {
             let (seconds, micros) = (now.get() / 1_000, now.get() % 1_000 * 1_000);
@@ -166,7 +174,7 @@ impl Command {
         usize::try_from(self.number(text)?).map_err(|_| self.refuse("takes a limit from zero"))
     }
 
-    fn refuse(&self, why: &str) -> CommandError {
+    pub(super) fn refuse(&self, why: &str) -> CommandError {
         let args: Vec<_> = self.args.iter().map(|arg| String::from_utf8_lossy(arg)).collect();
         CommandError(format!("{} {} {why}", self.name, args.join(" ")))
     }

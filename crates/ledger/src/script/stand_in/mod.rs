@@ -2,14 +2,17 @@
 
 mod command;
 mod convert;
+mod post;
 mod store;
 
 pub use store::Store;
 
 use super::{Engine, EngineError, Script, Value};
 use crate::clock::LedgerClock;
+use crate::notice::Notices;
 use command::Command;
 use mlua::{Function, Lua, LuaOptions, StdLib, Table, Variadic};
+use post::Post;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,6 +28,7 @@ pub struct MluaEngine {
 #[derive(Default)]
 struct Server {
     store: Store,
+    post: Post,
     /// The key that was declared: a script may touch no key that does not derive from it.
     root: Vec<u8>,
     /// How many commands the last script gave.
@@ -59,12 +63,18 @@ impl MluaEngine {
         lock(&self.server).commands
     }
 
+    /// What the last script published: channels and messages.
+    pub fn published(&self) -> Vec<(String, String)> {
+        lock(&self.server).post.published.clone()
+    }
+
     fn run(&self, script: &Script, key: &str, args: &[Vec<u8>]) -> mlua::Result<Value> {
         let mut interpreter = lock(&self.interpreter);
         {
             let mut server = lock(&self.server);
             server.root = key.into();
             server.commands = 0;
+            server.post.published.clear();
         }
         convert::from_lua(&interpreter.call(script, key, args)?)
     }
@@ -73,6 +83,10 @@ impl MluaEngine {
 impl Engine for MluaEngine {
     async fn eval(&self, script: &Script, key: &str, args: Vec<Vec<u8>>) -> Result<Value, EngineError> {
         self.run(script, key, &args).map_err(broken)
+    }
+
+    fn notices(&self, channel: &str) -> Notices {
+        lock(&self.server).post.hub.listen(&channel.to_owned())
     }
 }
 
@@ -104,18 +118,31 @@ impl Interpreter {
 fn open(clock: impl LedgerClock + 'static, server: &Arc<Mutex<Server>>) -> mlua::Result<Lua> {
     let lua = Lua::new_with(StdLib::STRING | StdLib::TABLE | StdLib::MATH, LuaOptions::default())?;
     let server = Arc::clone(server);
-    let call = lua.create_function(move |lua, args: Variadic<mlua::Value>| {
-        let command = Command::read(&args)?;
+    let call = Arc::new(move |lua: &Lua, args: &Variadic<mlua::Value>| {
+        let command = Command::read(args)?;
         let mut server = lock(&server);
         server.commands += 1;
-        let Server { store, root, .. } = &mut *server;
-        convert::to_lua(lua, command.run(store, root, clock.now()).map_err(mlua::Error::external)?)
-    })?;
+        let Server { store, post, root, .. } = &mut *server;
+        let answer = post.run(&command, root).unwrap_or_else(|| command.run(store, root, clock.now()));
+        convert::to_lua(lua, answer.map_err(mlua::Error::external)?)
+    });
     let redis = lua.create_table()?;
-    redis.set("call", call)?;
+    let pcall = Arc::clone(&call);
+    redis.set("call", lua.create_function(move |lua, args| call(lua, &args))?)?;
+    redis.set(
+        "pcall",
+        lua.create_function(move |lua, args| pcall(lua, &args).or_else(|error| caught(lua, &error)))?,
+    )?;
     lua.globals().set("redis", redis)?;
     forbid_globals(&lua)?;
     Ok(lua)
+}
+
+/// An error as a script finds it that asked not to be ended by it.
+fn caught(lua: &Lua, error: &mlua::Error) -> mlua::Result<mlua::Value> {
+    let table = lua.create_table()?;
+    table.set("err", error.to_string())?;
+    Ok(mlua::Value::Table(table))
 }
 
 /// As in Redis, a script may neither make a global nor read one that is not there.

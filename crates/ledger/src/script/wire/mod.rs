@@ -9,6 +9,11 @@ pub(super) use reply::Reply;
 
 use tollgate_core::id::ClusterId;
 
+/// Where scripts say that a cluster has changed.
+pub(super) fn channel(cluster: &ClusterId) -> String {
+    format!("ratelimit:config:{{{cluster}}}")
+}
+
 /// The key of a cluster, from which all its keys derive. What is in braces decides the hash slot: they all share it.
 pub(super) fn key(cluster: &ClusterId) -> String {
     format!("ratelimit:{{{cluster}}}")

@@ -77,11 +77,12 @@ function book.spend_now(app, cost)
   apps.spend(app, cost, 1)
 end
 
--- Writes down what changed and hands the result on.
+-- Writes down what changed, says so, and hands the result on.
 function book.commit(result)
   record.save(l1, CLUSTER)
   apps.save()
   nodes.save()
+  notice.publish()
   return result
 end
 
