@@ -2,6 +2,7 @@
 
 use crate::bell::Bell;
 use crate::counters::{Counters, Counts};
+use crate::desk::Refused;
 use crate::dry::{Dry, Spell};
 use crate::permit::Permit;
 use crate::purse::Purse;
@@ -142,6 +143,12 @@ impl App {
         self.terms.load().policy.shadow
     }
 
+    /// Refuses a request, whatever mode the application is in.
+    pub(crate) fn refuse(&self, price: Price, refused: Refused) -> Decision {
+        self.counters.refused(refused.reason, price.tokens(), false);
+        self.decision(Verdict::Refused(refused.reason), refused.tier, price, refused.retry)
+    }
+
     /// The answer to one of its requests.
     pub(crate) fn decision(&self, verdict: Verdict, tier: Tier, price: Price, retry: Retry) -> Decision {
         let terms = self.terms.load();
@@ -216,6 +223,7 @@ pub(crate) struct Retry(Option<Millis>);
 
 impl Retry {
     pub(crate) const NEVER: Self = Self(None);
+    pub(crate) const NOW: Self = Self::after(Nanos::ZERO);
 
     /// Rounded up: whoever comes back then must not be early.
     pub(crate) const fn after(wait: Nanos) -> Self {

@@ -1,6 +1,6 @@
 //! Where a node's time comes from. Nothing else in this crate reads a clock.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 use tollgate_core::units::{Millis, Nanos};
 
@@ -21,8 +21,8 @@ impl Clock {
 
     /// The runtime's moment of a time on this clock. One too far off to be reckoned is an hour away.
     pub(crate) fn instant(&self, at: Nanos) -> Instant {
-        let hour = std::time::Duration::from_secs(3_600);
-        let since = std::time::Duration::from_nanos(at.get());
+        let hour = Duration::from_hours(1);
+        let since = Duration::from_nanos(at.get());
         self.origin.checked_add(since).unwrap_or_else(|| Instant::now() + hour)
     }
 }

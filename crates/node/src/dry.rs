@@ -43,14 +43,23 @@ impl Spell {
     ///
     /// What comes up within half of the spell is not worth a question of its own: it is there at the end of it.
     /// Whoever needs more may ask as soon as that much must have come up.
-    pub(crate) fn come_back(&self, whole: Option<Nanos>, missing: Option<Nanos>, now: Nanos) -> Option<Nanos> {
+    pub(crate) fn come_back(
+        &self,
+        whole: Option<Nanos>,
+        missing: Option<Nanos>,
+        now: Nanos,
+    ) -> Option<Nanos> {
         if self.come_back == Nanos::MAX || self.reason != Reason::AppExhausted {
             return Some(self.come_back);
         }
         let Some((whole, missing)) = whole.zip(missing) else { return Some(Nanos::MAX) };
         let is_worth_asking = whole.get() >= self.until.since(self.since).get() / 2;
         let minted = self.since.plus(missing);
-        if is_worth_asking { Some(minted).filter(|&minted| now < minted) } else { Some(self.until.max(minted)) }
+        if is_worth_asking {
+            Some(minted).filter(|&minted| now < minted)
+        } else {
+            Some(self.until.max(minted))
+        }
     }
 }
 

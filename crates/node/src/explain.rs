@@ -1,9 +1,9 @@
 //! The last decisions, for whoever wants to know why.
 
+use crate::names::Names;
 use crate::sync::lock;
 use std::collections::VecDeque;
 use std::fmt;
-use std::hash::{BuildHasher, RandomState};
 use std::str::FromStr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,18 +40,15 @@ pub struct Record {
 /// Keeps the last decisions: all refusals up to a rate, and a sample of what passes.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
-    /// Keyed hashes of a counter: they do not repeat, and without the keys they cannot be foretold.
-    keys: [RandomState; 2],
-    counter: AtomicU64,
+    names: Names,
     refusals: Budget,
     records: Mutex<VecDeque<Record>>,
 }
 
 impl Recorder {
     pub(crate) fn record(&self, app: &str, decision: &Decision, now: Nanos, at: Millis) -> DecisionId {
-        let count = self.counter.fetch_add(1, Ordering::Relaxed);
-        let [high, low] = [0, 1].map(|i: usize| u128::from(self.keys[i].hash_one(count)));
-        let id = DecisionId(high << 64 | low);
+        let (name, count) = self.names.next();
+        let id = DecisionId(name);
         let is_kept = match decision.verdict.reason() {
             Some(_) => self.refusals.spend(now),
             None => count.is_multiple_of(SAMPLED),

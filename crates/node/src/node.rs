@@ -3,15 +3,16 @@
 use crate::app::{App, Retry, Terms};
 use crate::bell::Bell;
 use crate::clock::{self, Clock};
-use crate::desk::{Asked, Desk, Identity, Job, Manners, Outcome, Refused, Reply, Standing};
+use crate::desk::{Asked, Desk, Identity, Manners, Refused, Standing};
 use crate::explain::{DecisionId, Record, Recorder};
+use crate::names::Names;
 use crate::permit::Permit;
 use crate::request::Request;
 use crate::roster::Roster;
+use crate::speak::{Ticket, deliver};
 use crate::sync::lock;
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -21,12 +22,8 @@ use tollgate_core::cost::{Price, PriceList};
 use tollgate_core::decision::{Decision, Tier, Verdict};
 use tollgate_core::id::{AppId, ClusterId, NodeId};
 use tollgate_core::reason::Reason;
-use tollgate_core::units::{Millis, Tokens};
-use tollgate_ledger::protocol::MAX_PAGE;
-use tollgate_ledger::{Ledger, LedgerError};
-
-/// The shortest time after which a call that was not answered counts as lost. Requests wait much less.
-const SHORTEST_CALL_TIMEOUT: Duration = Duration::from_millis(500);
+use tollgate_core::units::{Millis, Nanos, Tokens};
+use tollgate_ledger::Ledger;
 
 /// What a node needs to know before it starts.
 #[derive(Clone, Debug)]
@@ -60,19 +57,20 @@ pub(crate) struct Inner<L> {
     pub(crate) clock: Clock,
     pub(crate) patience: Duration,
     roster: Arc<Roster>,
-    desks: BTreeMap<ClusterId, Counter>,
+    pub(crate) desks: BTreeMap<ClusterId, Counter>,
     strangers: Option<AppId>,
+    strangers_refused: AtomicU64,
     prices: PriceList,
     recorder: Recorder,
+    pub(crate) names: Names,
     tasks: tokio::sync::Mutex<JoinSet<()>>,
 }
 
-type Ticket = oneshot::Sender<Result<Permit, Refused>>;
-
+/// A desk and the bell on it.
 #[derive(Debug)]
-struct Counter {
-    desk: Mutex<Desk<Ticket>>,
-    bell: Arc<Bell>,
+pub(crate) struct Counter {
+    pub(crate) desk: Mutex<Desk<Ticket>>,
+    pub(crate) bell: Arc<Bell>,
 }
 
 /// A request that found too little in the purse: only the ledger can tell.
@@ -123,8 +121,10 @@ impl<L: Ledger + 'static> Node<L> {
             ledger,
             roster,
             strangers: setup.strangers,
+            strangers_refused: AtomicU64::new(0),
             prices: *policy.prices(),
             recorder: Recorder::default(),
+            names: Names::default(),
             tasks: tokio::sync::Mutex::default(),
         });
         let mut tasks = JoinSet::new();
@@ -171,7 +171,7 @@ impl<L: Ledger + 'static> Node<L> {
     pub async fn wait(&self, miss: Miss) -> Result<Permit, Decision> {
         let Miss { app, price } = miss;
         let answer = self.inner.ask(&app, price).await;
-        answer.or_else(|refused| self.inner.refuse(&app, price, refused))
+        answer.or_else(|refused| pass_or_refuse(&app, price, refused))
     }
 
     /// What would be decided about a request now. Nothing is charged.
@@ -196,6 +196,16 @@ impl<L: Ledger + 'static> Node<L> {
     pub fn standing(&self) -> BTreeMap<ClusterId, Standing> {
         let now = self.inner.clock.now();
         self.inner.desks.iter().map(|(id, counter)| (id.clone(), lock(&counter.desk).standing(now))).collect()
+    }
+
+    /// The last decisions that were recorded, the latest first.
+    pub fn latest(&self, most: usize) -> Vec<Record> {
+        self.inner.recorder.latest(most)
+    }
+
+    /// How many requests of unknown applications were refused.
+    pub fn strangers_refused(&self) -> u64 {
+        self.inner.strangers_refused.load(Ordering::Relaxed)
     }
 
     /// The ledger, for what is said to it directly.
@@ -239,17 +249,32 @@ impl<L: Ledger + 'static> Inner<L> {
             return Err(NotYet::Miss(Miss { app: Arc::clone(app), price }));
         };
         let tier = crate::desk::tier_of(reason);
-        self.refuse(app, price, Refused { reason, tier, retry }).map_err(NotYet::Refused)
+        pass_or_refuse(app, price, Refused { reason, tier, retry }).map_err(NotYet::Refused)
     }
 
     #[cold]
     fn check_stranger(&self, request: &Request<'_>) -> Result<Permit, NotYet> {
-        let host = self.strangers.as_deref().and_then(|id| self.roster.find(id));
-        if let Some(app) = host {
+        if let Some(app) = self.host() {
             return self.check(&app, request);
         }
         let price = request.price(|| self.prices.price(request.operation, request.bytes));
-        Err(NotYet::Refused(Decision {
+        Err(NotYet::Refused(self.unknown(price)))
+    }
+
+    /// The application that strangers are counted as.
+    fn host(&self) -> Option<Arc<App>> {
+        self.roster.find(self.strangers.as_deref()?)
+    }
+
+    /// The application of that name, or the one that strangers are counted as.
+    pub(crate) fn resolve(&self, app: &str) -> Option<Arc<App>> {
+        self.roster.find(app).or_else(|| self.host())
+    }
+
+    /// The answer to a request of nobody that is known.
+    pub(crate) fn unknown(&self, price: Price) -> Decision {
+        self.strangers_refused.fetch_add(1, Ordering::Relaxed);
+        Decision {
             verdict: Verdict::Refused(Reason::UnknownApp),
             tier: Tier::Node,
             price,
@@ -258,25 +283,18 @@ impl<L: Ledger + 'static> Inner<L> {
             retry_after: None,
             reset_after: Millis::ZERO,
             policy_version: 0,
-        }))
+        }
     }
 
-    /// Refuses a request, or lets it pass in shadow mode.
-    fn refuse(&self, app: &Arc<App>, price: Price, refused: Refused) -> Result<Permit, Decision> {
-        let is_shadow = app.is_shadow();
-        app.counters().refused(refused.reason, price.tokens(), is_shadow);
-        if is_shadow {
-            return Ok(Permit::in_shadow(Arc::clone(app), price, refused.tier, refused.reason));
-        }
-        Err(app.decision(Verdict::Refused(refused.reason), refused.tier, price, refused.retry))
+    /// Whether the node decides without the ledger of that cluster just now.
+    pub(crate) fn is_cut_off(&self, cluster: &ClusterId) -> bool {
+        let now = self.clock.now();
+        self.desks.get(cluster).is_some_and(|counter| lock(&counter.desk).is_cut_off(now))
     }
 
     async fn ask(&self, app: &Arc<App>, price: Price) -> Result<Permit, Refused> {
-        let timeout = Refused {
-            reason: Reason::RedisTimeout,
-            tier: Tier::Node,
-            retry: Retry::after(tollgate_core::units::Nanos::from_secs(1)),
-        };
+        let retry = Retry::after(Nanos::from_secs(1));
+        let timeout = Refused { reason: Reason::RedisTimeout, tier: Tier::Node, retry };
         let Some(counter) = self.desks.get(&app.terms().policy.cluster) else { return Err(timeout) };
         let (ticket, answer) = oneshot::channel();
         let asked = lock(&counter.desk).ask(app, price, ticket, self.clock.now());
@@ -292,73 +310,19 @@ impl<L: Ledger + 'static> Inner<L> {
             _ => Err(timeout),
         }
     }
-
-    /// Carries what a desk has to say to the ledger and back, until the desk is closed.
-    async fn speak(self: Arc<Self>, cluster: ClusterId) {
-        let Some(counter) = self.desks.get(&cluster) else { return };
-        let mut flight: Option<Pin<Box<dyn Future<Output = Result<Reply, LedgerError>> + Send>>> = None;
-        loop {
-            let (outcomes, job, wake, is_closed) = {
-                let now = self.clock.now();
-                let mut desk = lock(&counter.desk);
-                let outcomes = desk.tick(now);
-                (outcomes, desk.next_job(now), desk.wake_at(now), desk.is_closed())
-            };
-            deliver(outcomes);
-            if is_closed {
-                return;
-            }
-            if let Some(job) = job {
-                let this = Arc::clone(&self);
-                let cluster = cluster.clone();
-                flight = Some(Box::pin(async move { this.carry(&cluster, job).await }));
-            }
-            let landed = async {
-                match &mut flight {
-                    Some(flight) => flight.await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                biased;
-                result = landed => {
-                    flight = None;
-                    let now = self.clock.now();
-                    let outcomes = match result {
-                        Ok(reply) => lock(&counter.desk).answered(reply, now),
-                        Err(error) => lock(&counter.desk).failed(&error, now),
-                    };
-                    deliver(outcomes);
-                }
-                () = counter.bell.rung() => {}
-                () = tokio::time::sleep_until(self.clock.instant(wake)) => {}
-            }
-        }
-    }
-
-    async fn carry(&self, cluster: &ClusterId, job: Job) -> Result<Reply, LedgerError> {
-        let call = async {
-            match &job {
-                Job::Sync(sync) => self.ledger.sync(cluster, sync).await.map(Reply::Sync),
-                Job::Depart(sync) => self.ledger.depart(cluster, sync).await.map(|_| Reply::Departed),
-                Job::Seed(seed) => self.ledger.seed(cluster, seed).await.map(|_| Reply::Seeded),
-                Job::Changes(since) => self.ledger.changes(cluster, *since, MAX_PAGE).await.map(Reply::Changes),
-            }
-        };
-        let longest = (self.patience * 10).max(SHORTEST_CALL_TIMEOUT);
-        tokio::time::timeout(longest, call).await.unwrap_or(Err(LedgerError::Timeout))
-    }
-}
-
-/// Tells those who waited. Whoever has left gives back what was paid for them.
-fn deliver(outcomes: Vec<Outcome<Ticket>>) {
-    for (ticket, outcome) in outcomes {
-        drop(ticket.send(outcome));
-    }
 }
 
 impl<L> Clone for Node<L> {
     fn clone(&self) -> Self {
         Self { inner: Arc::clone(&self.inner) }
     }
+}
+
+/// Refuses a request, or lets it pass in shadow mode.
+fn pass_or_refuse(app: &Arc<App>, price: Price, refused: Refused) -> Result<Permit, Decision> {
+    if app.is_shadow() {
+        app.counters().refused(refused.reason, price.tokens(), true);
+        return Ok(Permit::in_shadow(Arc::clone(app), price, refused.tier, refused.reason));
+    }
+    Err(app.refuse(price, refused))
 }

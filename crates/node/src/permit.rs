@@ -31,7 +31,6 @@ impl<A: Deref<Target = App>> Permit<A> {
         Self { app, price, tier, shadowed: Some(reason), is_open: true }
     }
 
-    #[must_use]
     pub(crate) const fn by(mut self, tier: Tier) -> Self {
         self.tier = tier;
         self
@@ -50,7 +49,7 @@ impl<A: Deref<Target = App>> Permit<A> {
     /// The answer, with everything a person may ask about it.
     pub fn decision(&self) -> Decision {
         let verdict = self.shadowed.map_or(Verdict::Allowed, Verdict::Shadowed);
-        self.app.decision(verdict, self.tier, self.price, Retry::after(tollgate_core::units::Nanos::ZERO))
+        self.app.decision(verdict, self.tier, self.price, Retry::NOW)
     }
 
     /// The request has reached those who do the work: what was paid is spent.

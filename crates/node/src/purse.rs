@@ -161,7 +161,9 @@ mod model {
             purse.put(Tokens::whole(5), Tokens::MAX);
             let taker = thread::spawn({
                 let purse = Arc::clone(&purse);
-                move || [3, 2].into_iter().filter(|&cost| purse.take(Tokens::whole(cost)).is_some()).sum::<u64>()
+                move || {
+                    [3, 2].into_iter().filter(|&cost| purse.take(Tokens::whole(cost)).is_some()).sum::<u64>()
+                }
             });
             let giver = thread::spawn({
                 let purse = Arc::clone(&purse);
@@ -179,7 +181,8 @@ mod model {
             let purse = Arc::new(Purse::default());
             purse.put(Tokens::whole(10), Tokens::MAX);
             purse.watch(Tokens::whole(9));
-            let notices = |purse: &Purse| purse.take(Tokens::whole(2)).is_some_and(|left| purse.runs_low(left));
+            let notices =
+                |purse: &Purse| purse.take(Tokens::whole(2)).is_some_and(|left| purse.runs_low(left));
             let other = thread::spawn({
                 let purse = Arc::clone(&purse);
                 move || notices(&purse)

@@ -50,8 +50,7 @@ impl Tally {
         std::array::from_fn(|i| {
             let cell = &self.cells[i];
             // Most are empty: reading is cheaper than swapping.
-            let packed =
-                if cell.load(Ordering::Relaxed) == 0 { 0 } else { cell.swap(0, Ordering::Relaxed) };
+            let packed = if cell.load(Ordering::Relaxed) == 0 { 0 } else { cell.swap(0, Ordering::Relaxed) };
             Spending::unpack(packed)
         })
     }

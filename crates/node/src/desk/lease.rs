@@ -181,7 +181,13 @@ impl<T> Lease<T> {
     }
 
     /// Takes up what the ledger granted and serves those who wait. Returns how much more they need.
-    pub(super) fn receive(&mut self, granted: &Granted, threshold: Tokens, now: Nanos, out: &mut Vec<Outcome<T>>) {
+    pub(super) fn receive(
+        &mut self,
+        granted: &Granted,
+        threshold: Tokens,
+        now: Nanos,
+        out: &mut Vec<Outcome<T>>,
+    ) {
         self.base = self.base.plus(granted.granted);
         self.share.observe(granted.granted, now);
         self.app.set_remaining(granted.remaining);
@@ -219,7 +225,14 @@ impl<T> Lease<T> {
     }
 
     /// Whoever needs that much need not ask for the time of `pause`, and is told to come back after `wait`.
-    pub(super) fn run_dry(&self, reason: Reason, need: Tokens, pause: Nanos, wait: Option<Nanos>, now: Nanos) {
+    pub(super) fn run_dry(
+        &self,
+        reason: Reason,
+        need: Tokens,
+        pause: Nanos,
+        wait: Option<Nanos>,
+        now: Nanos,
+    ) {
         match reason {
             // Not a matter of tokens: the terms decide.
             Reason::AppDisabled => {}
@@ -309,7 +322,8 @@ impl<T> Lease<T> {
         let mut target = lease::cover(rate, stock.interval);
         if !self.is_scarce && now.since(self.used_at) < IDLE {
             let second = rate.per_one_second().min(stock.reserve);
-            let few_requests = Tokens::from_micros(self.largest.micros().saturating_mul(FEW)).min(stock.reserve);
+            let few_requests =
+                Tokens::from_micros(self.largest.micros().saturating_mul(FEW)).min(stock.reserve);
             target = target.max(second).max(few_requests);
         }
         target.max(self.need).min(policy.quota.burst)

@@ -112,9 +112,17 @@ pub struct Desk<T> {
     is_emergency: bool,
     cut: Ratio,
     epoch: u64,
-    is_closing: bool,
-    is_closed: bool,
+    phase: Phase,
     calls: Calls,
+}
+
+/// Whether the desk is at work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// Gives everything back.
+    Closing,
+    Closed,
 }
 
 /// A report on its way, or lost on its way.
@@ -213,16 +221,15 @@ impl<T> Desk<T> {
             is_emergency: false,
             cut: Ratio::ZERO,
             epoch: 0,
-            is_closing: false,
-            is_closed: false,
+            phase: Phase::Open,
             calls: Calls::default(),
         }
     }
 
     /// A request that the purse could not pay comes to ask for more.
     pub fn ask(&mut self, app: &Arc<App>, price: Price, ticket: T, now: Nanos) -> Asked<T> {
-        if self.is_closing {
-            return Asked::Refused(local(Retry::after(Nanos::ZERO)), ticket);
+        if self.phase != Phase::Open {
+            return Asked::Refused(local(Retry::NOW), ticket);
         }
         let is_cut_off = self.is_cut_off(now);
         let lease = self.leases.entry(app.id().clone()).or_insert_with(|| Lease::new(Arc::clone(app), now));
@@ -245,7 +252,7 @@ impl<T> Desk<T> {
     /// What is to be said to the ledger now, if anything. Until its answer or failure comes, nothing else is.
     pub fn next_job(&mut self, now: Nanos) -> Option<Job> {
         self.is_low |= self.bell.answer();
-        if self.on_wire.is_some() || self.is_closed || now < self.retry_at {
+        if self.on_wire.is_some() || self.is_closed() || now < self.retry_at {
             return None;
         }
         if self.next_word_at(now) > now || !self.breaker.admits(&self.manners.breaker, now) {
@@ -285,7 +292,7 @@ impl<T> Desk<T> {
             Reply::Sync(reply) => self.take_up(&reply, now, &mut out),
             Reply::Changes(changes) => self.learn(changes),
             Reply::Seeded => self.reading.seeded(),
-            Reply::Departed => self.is_closed = true,
+            Reply::Departed => self.phase = Phase::Closed,
         }
         out
     }
@@ -295,9 +302,10 @@ impl<T> Desk<T> {
         let Some(wire) = self.on_wire.take() else { return Vec::new() };
         let mut out = Vec::new();
         match error {
-            LedgerError::Unseeded if self.is_closing => self.is_closed = true,
+            LedgerError::Unseeded | LedgerError::Fenced | LedgerError::Stale if self.phase != Phase::Open => {
+                self.phase = Phase::Closed;
+            }
             LedgerError::Unseeded => self.reading.forgotten(),
-            LedgerError::Fenced | LedgerError::Stale if self.is_closing => self.is_closed = true,
             LedgerError::Fenced | LedgerError::Stale => self.start_over(now),
             _ => self.lose(error, wire, now, &mut out),
         }
@@ -325,17 +333,17 @@ impl<T> Desk<T> {
 
     /// Gives everything back and says goodbye, from the next job on.
     pub fn close(&mut self, out: &mut Vec<Outcome<T>>) {
-        self.is_closing = true;
+        self.phase = Phase::Closing;
         for lease in self.leases.values_mut() {
-            lease.refuse(local(Retry::after(Nanos::ZERO)), out);
+            lease.refuse(local(Retry::NOW), out);
         }
         self.urgent.clear();
         self.bell.ring();
     }
 
     /// Whether it has said goodbye.
-    pub const fn is_closed(&self) -> bool {
-        self.is_closed
+    pub fn is_closed(&self) -> bool {
+        self.phase == Phase::Closed
     }
 
     /// How the desk stands.
@@ -372,7 +380,7 @@ impl<T> Desk<T> {
             let sync = limbo.sync.clone();
             return if limbo.is_last { Job::Depart(sync) } else { Job::Sync(sync) };
         }
-        if self.is_closing {
+        if self.phase == Phase::Closing {
             return self.goodbye(now);
         }
         match self.reading.next() {

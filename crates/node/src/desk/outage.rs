@@ -1,11 +1,12 @@
 //! Without the ledger: what becomes of leases, of those who wait, and of what was not reported.
 
+use super::lease::Lease;
 use super::{Desk, Outcome, Refused, Wire, local, nanos};
 use crate::app::{App, Retry};
 use tollgate_core::decision::Tier;
 use tollgate_core::fallback::Outage;
 use tollgate_core::reason::Reason;
-use tollgate_core::units::{Millis, Nanos, Tokens};
+use tollgate_core::units::{Millis, Nanos, Rate, Tokens};
 use tollgate_ledger::LedgerError;
 
 /// How long to wait before a call that failed is made again, as long as nobody has given the ledger up.
@@ -27,7 +28,9 @@ impl<T> Desk<T> {
             self.degradation.lost();
             tracing::warn!(cluster = %self.identity.cluster, %error, "the ledger is gone, going on alone");
         }
-        self.tick_alone(now, out);
+        if self.is_cut_off(now) {
+            self.carry_on(now, out);
+        }
     }
 
     /// A node that is cut off mints for itself, and nobody waits.
@@ -41,7 +44,7 @@ impl<T> Desk<T> {
                 lease.refuse(refused, out);
             }
         }
-        self.urgent.retain(|id| self.leases.get(id).is_some_and(|lease| lease.is_returning()));
+        self.urgent.retain(|id| self.leases.get(id).is_some_and(Lease::is_returning));
     }
 
     /// Why a node that is cut off refuses, and when to come back.
@@ -53,7 +56,7 @@ impl<T> Desk<T> {
     pub(super) fn expire(&mut self, now: Nanos) {
         if self.valid_until.is_some_and(|end| now >= end) {
             self.valid_until = None;
-            self.leases.values_mut().for_each(super::lease::Lease::void);
+            self.leases.values_mut().for_each(Lease::void);
         }
     }
 
@@ -62,7 +65,7 @@ impl<T> Desk<T> {
     pub(super) fn start_over(&mut self, now: Nanos) {
         tracing::warn!(cluster = %self.identity.cluster, node = %self.identity.node,
             "another node of this name has spoken, starting over");
-        self.leases.values_mut().for_each(super::lease::Lease::void);
+        self.leases.values_mut().for_each(Lease::void);
         if let Some(limbo) = self.limbo.take() {
             for entry in &limbo.sync.entries {
                 if let Some(lease) = self.leases.get_mut(&entry.app) {
@@ -73,12 +76,6 @@ impl<T> Desk<T> {
         let elapsed = now.get() / 1_000;
         self.incarnation = self.identity.incarnation.saturating_add(elapsed).max(self.incarnation + 1);
         (self.seq, self.acked, self.valid_until) = (0, 0, None);
-    }
-
-    fn tick_alone(&mut self, now: Nanos, out: &mut Vec<Outcome<T>>) {
-        if self.is_cut_off(now) {
-            self.carry_on(now, out);
-        }
     }
 
     /// A call that is merely overdue has not failed yet.
@@ -92,7 +89,7 @@ fn alone(app: &App, cost: Tokens, trouble: Reason) -> Refused {
     if outage == Outage::Closed {
         return Refused { reason: trouble, tier: Tier::Fallback, retry: Retry::after(Nanos::from_secs(1)) };
     }
-    let rate = outage.rate(tollgate_core::units::Rate::ZERO);
+    let rate = outage.rate(Rate::ZERO);
     let wait = rate.time_to_mint(cost).unwrap_or(Millis::from_secs(1));
     Refused { tier: Tier::Fallback, ..local(Retry::after(nanos(wait))) }
 }

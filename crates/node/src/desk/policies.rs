@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tollgate_config::policy;
 use tollgate_core::id::AppId;
+use tollgate_core::units::Tokens;
 use tollgate_ledger::protocol::{AppPolicy, Changes, Seed, VersionedPolicy};
 
 /// How far the desk has read the ledger's policies.
@@ -71,7 +72,8 @@ impl<T> Desk<T> {
     /// What an empty ledger is filled with: what is known here.
     pub(super) fn seed(&self) -> Seed {
         let cluster = &self.identity.cluster;
-        let apps = self.roster.of(cluster).iter().map(|app| to_ledger(app.id(), &app.terms().policy)).collect();
+        let apps =
+            self.roster.of(cluster).iter().map(|app| to_ledger(app.id(), &app.terms().policy)).collect();
         let remembered = (self.reading.known > 0).then_some(self.reading.known);
         Seed { capacity: self.capacity, apps, remembered }
     }
@@ -104,7 +106,7 @@ impl<T> Desk<T> {
     fn apply(&mut self, set: &[VersionedPolicy], gone: &[AppId]) {
         let mut new = Vec::new();
         for VersionedPolicy { version, policy } in set {
-            let terms = Terms { policy: self.from_ledger(policy), version: *version };
+            let terms = Terms { policy: self.meaning(policy), version: *version };
             match self.roster.find(&policy.app) {
                 Some(app) if app.terms().policy.cluster == self.identity.cluster => app.set_terms(terms),
                 _ => new.push(Arc::new(App::new(policy.app.clone(), terms, Arc::clone(&self.bell)))),
@@ -124,7 +126,7 @@ impl<T> Desk<T> {
     fn follow_terms(&mut self, id: &AppId) {
         let Some(lease) = self.leases.get_mut(id) else { return };
         let terms = lease.app.terms();
-        let most = if terms.policy.enabled { terms.policy.quota.burst } else { tollgate_core::units::Tokens::ZERO };
+        let most = if terms.policy.enabled { terms.policy.quota.burst } else { Tokens::ZERO };
         lease.give_back(lease.app.held().minus(most));
         if lease.is_returning() {
             self.urgent.insert(id.clone());
@@ -133,7 +135,7 @@ impl<T> Desk<T> {
 
     /// What a policy means here. One that cannot be read in full, as when a later version wrote it, is applied as far
     /// as the ledger itself reads it.
-    fn from_ledger(&self, policy: &AppPolicy) -> policy::App {
+    fn meaning(&self, policy: &AppPolicy) -> policy::App {
         let AppPolicy { app, quota, enabled, body } = policy;
         let cluster = &self.identity.cluster;
         let read = |body: &str| policy::App::with_treatment(cluster.clone(), *quota, *enabled, body);

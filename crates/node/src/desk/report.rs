@@ -1,6 +1,6 @@
 //! Reports: what goes into one, and what comes of its answer.
 
-use super::{Desk, Job, Limbo, Outcome, Refused, nanos};
+use super::{Desk, Job, Limbo, Outcome, Phase, Refused, nanos};
 use crate::app::Retry;
 use tollgate_core::decision::Tier;
 use tollgate_core::emergency;
@@ -19,7 +19,7 @@ impl<T> Desk<T> {
     /// When there is something to say to the ledger.
     pub(super) fn next_word_at(&self, now: Nanos) -> Nanos {
         let is_behind = self.reading.is_unseeded() || self.reading.next().is_some();
-        if is_behind || self.limbo.is_some() || self.is_closing || !self.urgent.is_empty() {
+        if is_behind || self.limbo.is_some() || self.phase == Phase::Closing || !self.urgent.is_empty() {
             return now;
         }
         let due = if self.leases.is_empty() { self.last_sync.plus(HEARTBEAT) } else { self.next_sync };
@@ -181,9 +181,10 @@ impl<T> Desk<T> {
 /// Who says no for that reason.
 pub(crate) const fn tier_of(reason: Reason) -> Tier {
     match reason {
-        Reason::AppExhausted | Reason::BorrowLimitExceeded | Reason::AppDisabled | Reason::UnknownApp => Tier::App,
+        Reason::AppExhausted | Reason::BorrowLimitExceeded | Reason::AppDisabled | Reason::UnknownApp => {
+            Tier::App
+        }
         Reason::LocalExhausted | Reason::InvalidInput => Tier::Node,
         _ => Tier::Cluster,
     }
 }
-
