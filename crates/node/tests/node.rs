@@ -1,61 +1,37 @@
 //! A node on a ledger in memory, with the runtime's clock in the hands of the test.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use serde_json::json;
+mod support;
+
 use std::time::Duration;
-use tokio::time::{Instant, advance, sleep};
-use tollgate_config::Policy;
-use tollgate_core::cost::Operation;
-use tollgate_core::decision::Verdict;
-use tollgate_core::id::{ClusterId, NodeId};
+use support::{Mood, assert_balanced, cluster, drive, empty, get, memory, millis, policy, setup, start, view};
+use tokio::time::{Instant, sleep};
+use tollgate_core::decision::{Decision, Verdict};
 use tollgate_core::reason::Reason;
 use tollgate_core::units::{Millis, Tokens};
-use tollgate_ledger::{Ledger, MemoryLedger};
-use tollgate_node::{Node, Request, Setup};
+use tollgate_ledger::protocol::{Carry, PutApp};
+use tollgate_ledger::Ledger;
+use tollgate_node::{Node, desk};
 
-fn policy() -> Policy {
-    Policy::from_value(&json!({
-        "clusters": [{"id": "c", "capacity": 100_000}],
-        "apps": [
-            {"id": "a", "guaranteed_quota": 1_000, "burst_quota": 2_000, "borrow": false},
-            {"id": "off", "guaranteed_quota": 1_000, "burst_quota": 2_000, "enabled": false},
-            {"id": "shadow", "guaranteed_quota": 1, "burst_quota": 1, "shadow": true, "borrow": false},
-        ],
-    }))
-    .unwrap()
-}
-
-fn clock() -> impl Fn() -> Millis + Send + Sync {
-    let origin = Instant::now();
-    move || Millis::new(1_000_000 + u64::try_from(origin.elapsed().as_millis()).unwrap())
-}
-
-fn start() -> Node<MemoryLedger<impl tollgate_ledger::LedgerClock>> {
-    let ledger = MemoryLedger::with_clock(clock());
-    Node::start(ledger, Setup::new(NodeId::new("n").unwrap()), &policy())
-}
-
-fn get(app: &str) -> Request<'_> {
-    Request::new(app, Operation::Get)
+fn reason(decision: &Decision) -> Reason {
+    decision.verdict.reason().unwrap()
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_request_passes_and_is_charged() {
-    let node = start();
+    let node = start(memory());
     let permit = node.admit(&get("a").with_bytes(1_024)).await.unwrap();
     assert_eq!(permit.price().cost(), 2);
     permit.keep();
     sleep(Duration::from_millis(300)).await;
-    let cluster = ClusterId::new("c").unwrap();
-    let audit = node.ledger().audit(&cluster).await.unwrap();
-    assert!(audit.balances(), "{audit:?}");
-    let view = node.ledger().apps(&cluster, None, 10).await.unwrap();
-    assert_eq!((view[0].total_consumed, view[0].total_requests), (2, 1));
+    assert_balanced(node.ledger()).await;
+    let view = view(node.ledger(), "a").await;
+    assert_eq!((view.total_consumed, view.total_requests), (2, 1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_in_the_purse_is_spent_without_waiting() {
-    let node = start();
+    let node = start(memory());
     node.admit(&get("a")).await.unwrap().keep();
     let app = node.app("a").unwrap();
     let held = app.held();
@@ -68,19 +44,10 @@ async fn what_is_in_the_purse_is_spent_without_waiting() {
 
 #[tokio::test(start_paused = true)]
 async fn no_more_passes_than_was_minted_and_no_less() {
-    let node = start();
+    let node = start(memory());
     let start = Instant::now();
-    let mut passed = 0u64;
-    while start.elapsed() < Duration::from_secs(30) {
-        // Five times what it was promised.
-        for _ in 0..50 {
-            if let Ok(permit) = node.admit(&get("a")).await {
-                permit.keep();
-                passed += 1;
-            }
-        }
-        advance(Duration::from_millis(10)).await;
-    }
+    // Five times what it was promised.
+    let passed = drive(&node, "a", 50, Duration::from_secs(30)).await;
     let elapsed = u64::try_from(start.elapsed().as_millis()).unwrap();
     // It starts with a second of its guarantee, and may draw its burst allowance once in a minute.
     let most = 1_000 + elapsed + 1_000;
@@ -92,13 +59,12 @@ async fn no_more_passes_than_was_minted_and_no_less() {
 
 #[tokio::test(start_paused = true)]
 async fn refusals_say_why() {
-    let node = start();
+    let node = start(memory());
     sleep(Duration::from_millis(10)).await;
-    let reason = |decision: tollgate_core::decision::Decision| decision.verdict.reason().unwrap();
-    assert_eq!(reason(node.admit(&get("nobody")).await.unwrap_err()), Reason::UnknownApp);
-    assert_eq!(reason(node.admit(&get("off")).await.unwrap_err()), Reason::AppDisabled);
+    assert_eq!(reason(&node.admit(&get("nobody")).await.unwrap_err()), Reason::UnknownApp);
+    assert_eq!(reason(&node.admit(&get("off")).await.unwrap_err()), Reason::AppDisabled);
     let refused = node.admit(&get("a").with_cost(500_000)).await.unwrap_err();
-    assert_eq!(reason(refused), Reason::AppExhausted);
+    assert_eq!(reason(&refused), Reason::AppExhausted);
     assert_eq!(refused.limit, Tokens::whole(2_000));
     for _ in 0..3 {
         let permit = node.admit(&get("shadow").with_cost(3)).await.unwrap();
@@ -109,7 +75,7 @@ async fn refusals_say_why() {
 
 #[tokio::test(start_paused = true)]
 async fn whoever_comes_back_when_told_to_is_let_in() {
-    let node = start();
+    let node = start(memory());
     let mut told = 0;
     for _ in 0..20 {
         let decision = loop {
@@ -127,16 +93,258 @@ async fn whoever_comes_back_when_told_to_is_let_in() {
 
 #[tokio::test(start_paused = true)]
 async fn a_node_that_stops_gives_everything_back() {
-    let node = start();
+    let node = start(memory());
     for _ in 0..100 {
         node.admit(&get("a")).await.unwrap().keep();
     }
     node.shut_down(Duration::from_secs(1)).await;
-    let cluster = ClusterId::new("c").unwrap();
-    let view = node.ledger().apps(&cluster, None, 1).await.unwrap().remove(0);
+    let view = view(node.ledger(), "a").await;
     assert_eq!(view.account.outstanding, Tokens::ZERO);
     assert_eq!(view.total_consumed, 100);
-    let audit = node.ledger().audit(&cluster).await.unwrap();
-    assert!(audit.balances(), "{audit:?}");
+    assert_balanced(node.ledger()).await;
     assert!(node.admit(&get("a")).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sleepy_application_gives_its_tokens_back() {
+    let node = start(memory());
+    drive(&node, "a", 5, Duration::from_secs(2)).await;
+    assert!(!node.app("a").unwrap().held().is_zero());
+    sleep(Duration::from_secs(30)).await;
+    assert_eq!(node.app("a").unwrap().held(), Tokens::ZERO);
+    assert_eq!(view(node.ledger(), "a").await.account.outstanding, Tokens::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn p02_what_is_taken_is_what_is_reported() {
+    let node = start(memory());
+    let mut spent = 0;
+    for round in 1..200u64 {
+        let cost = round * 7 % 13;
+        let Ok(permit) = node.admit(&get("a").with_cost(cost)).await else { continue };
+        match round % 3 {
+            0 => drop(permit),
+            1 => {
+                permit.keep();
+                spent += cost;
+            }
+            _ => {
+                let actual = cost / 2 + round % 5;
+                permit.settle(tollgate_core::cost::Price::named(tollgate_core::cost::Operation::Get, actual));
+                spent += actual;
+            }
+        }
+        sleep(millis(7)).await;
+    }
+    sleep(millis(500)).await;
+    assert_eq!(view(node.ledger(), "a").await.total_consumed, spent);
+    assert_balanced(node.ledger()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_policy_change_reaches_leases_that_are_out() {
+    let node = start(memory());
+    drive(&node, "a", 5, Duration::from_secs(1)).await;
+    let mut app = policy().apps()["a"].clone();
+    app.enabled = false;
+    let change = |app: &tollgate_config::policy::App, effective_at: u64| PutApp {
+        policy: desk::to_ledger(&tollgate_core::id::AppId::new("a").unwrap(), app),
+        replaces: None,
+        carry: Carry::Scale,
+        effective_at: Millis::new(effective_at),
+    };
+    node.ledger().put_app(&cluster(), &change(&app, 0)).await.unwrap();
+    sleep(millis(130)).await;
+    assert_eq!(reason(&node.admit(&get("a")).await.unwrap_err()), Reason::AppDisabled);
+    sleep(millis(200)).await;
+    assert_eq!(view(node.ledger(), "a").await.account.outstanding, Tokens::ZERO);
+
+    app.enabled = true;
+    let now = node.ledger().cluster(&cluster()).await.unwrap().now;
+    node.ledger().put_app(&cluster(), &change(&app, now.get() + 5_000)).await.unwrap();
+    sleep(millis(4_500)).await;
+    assert_eq!(reason(&node.admit(&get("a")).await.unwrap_err()), Reason::AppDisabled, "its time has not come");
+    sleep(millis(1_700)).await;
+    node.admit(&get("a")).await.unwrap().keep();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_application_that_is_deleted_is_unknown() {
+    let node = start(memory());
+    let kept = node.app("a").unwrap();
+    node.admit(&get("a")).await.unwrap().keep();
+    node.ledger().delete_app(&cluster(), kept.id()).await.unwrap();
+    sleep(millis(300)).await;
+    assert_eq!(reason(&node.admit(&get("a")).await.unwrap_err()), Reason::UnknownApp);
+    assert!(node.app("a").is_none());
+    assert_balanced(node.ledger()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn p06_an_emergency_reaches_leases_that_are_out() {
+    let node = start(memory());
+    for app in ["p0", "p3"] {
+        drive(&node, app, 8, Duration::from_secs(1)).await;
+        assert!(!node.app(app).unwrap().held().is_zero());
+    }
+    node.ledger().declare_emergency(&cluster(), "drill", Millis::from_secs(300)).await.unwrap();
+    sleep(millis(130)).await;
+    assert_eq!(reason(&node.admit(&get("p3")).await.unwrap_err()), Reason::EmergencyBlocked);
+    node.admit(&get("p0")).await.unwrap().keep();
+    node.ledger().end_emergency(&cluster()).await.unwrap();
+    sleep(millis(300)).await;
+    node.admit(&get("p3")).await.unwrap().keep();
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_for_a_ledger_that_is_silent() {
+    let node = start(memory());
+    drive(&node, "a", 1, Duration::from_secs(1)).await;
+    node.ledger().feel(Mood::Silent);
+    let mut longest = Duration::ZERO;
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(10) {
+        let asked = Instant::now();
+        let _ = node.admit(&get("a").with_cost(3)).await.map(tollgate_node::Permit::keep);
+        longest = longest.max(asked.elapsed());
+        sleep(millis(1)).await;
+    }
+    // On the test's clock, which stands still unless somebody waits.
+    assert!(longest <= millis(51), "{longest:?}");
+    let asked = Instant::now();
+    let _ = node.admit(&get("a").with_cost(1_500)).await;
+    assert_eq!(asked.elapsed(), Duration::ZERO, "nobody waits once the ledger is given up");
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_ledger_each_application_goes_on_as_its_policy_says() {
+    let node = start(memory());
+    for app in ["a", "shared", "closed"] {
+        drive(&node, app, 10, Duration::from_secs(5)).await;
+    }
+    node.ledger().feel(Mood::Gone);
+    // The lease that is out lasts for five seconds at most.
+    sleep(Duration::from_secs(6)).await;
+    let minute = Duration::from_secs(60);
+    let passed = drive(&node, "a", 10, minute).await;
+    assert!((5_900..=6_100).contains(&passed), "a hundred a second: {passed}");
+    assert_eq!(drive(&node, "closed", 1, millis(500)).await, 0);
+    let refused = node.admit(&get("closed")).await.unwrap_err();
+    assert_eq!(reason(&refused), Reason::RedisConnectionFailed);
+    let standing = node.standing()["c"];
+    assert!(standing.is_cut_off);
+    assert_eq!(standing.level, tollgate_core::degrade::Level::FailOpen);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_share_of_what_it_had_is_what_it_keeps() {
+    let node = start(memory());
+    let had = drive(&node, "shared", 8, Duration::from_secs(10)).await / 10;
+    node.ledger().feel(Mood::Gone);
+    sleep(Duration::from_secs(6)).await;
+    let passed = drive(&node, "shared", 20, Duration::from_secs(30)).await / 30;
+    assert!(passed.abs_diff(had / 2) <= had / 20, "{passed} of {had}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_passed_in_an_outage_is_reported_after_it() {
+    let node = start(memory());
+    let mut passed = drive(&node, "a", 5, Duration::from_secs(2)).await;
+    node.ledger().feel(Mood::Silent);
+    passed += drive(&node, "a", 5, Duration::from_secs(20)).await;
+    node.ledger().feel(Mood::Well);
+    passed += drive(&node, "a", 5, Duration::from_secs(3)).await;
+    assert!(!node.standing()["c"].is_cut_off);
+    sleep(millis(300)).await;
+    assert_eq!(view(node.ledger(), "a").await.total_consumed, passed);
+    assert_balanced(node.ledger()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_got_lost_is_asked_for_again() {
+    let node = start(memory());
+    let mut passed = drive(&node, "a", 5, Duration::from_secs(1)).await;
+    for _ in 0..20 {
+        node.ledger().feel(Mood::Mute);
+        passed += drive(&node, "a", 5, millis(300)).await;
+        node.ledger().feel(Mood::Well);
+        passed += drive(&node, "a", 5, millis(700)).await;
+    }
+    sleep(millis(500)).await;
+    assert_eq!(view(node.ledger(), "a").await.total_consumed, passed, "counted once");
+    assert_balanced(node.ledger()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_ledger_is_asked_less_often_for_more() {
+    use tollgate_core::degrade::Level;
+    let node = start(memory());
+    for (delay, level, most) in [(30, Level::Mild, 40), (200, Level::Significant, 30)] {
+        node.ledger().feel(Mood::Slow(millis(delay)));
+        drive(&node, "a", 8, Duration::from_secs(5)).await;
+        assert_eq!(node.standing()["c"].level, level);
+        let before = node.standing()["c"].calls.made;
+        drive(&node, "a", 8, Duration::from_secs(10)).await;
+        let calls = node.standing()["c"].calls.made - before;
+        assert!(calls <= most, "{calls} calls in ten seconds at {delay} ms");
+    }
+    node.ledger().feel(Mood::Well);
+    drive(&node, "a", 8, Duration::from_secs(8)).await;
+    assert_eq!(node.standing()["c"].level, Level::Normal);
+    assert_balanced(node.ledger()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ledger_that_lost_everything_is_filled_again() {
+    let node = start(memory());
+    drive(&node, "a", 5, Duration::from_secs(2)).await;
+    let version = node.standing()["c"].version;
+    node.ledger().replace(empty());
+    let passed = drive(&node, "a", 5, Duration::from_secs(5)).await;
+    assert!(passed > 2_000, "{passed}");
+    assert!(node.standing()["c"].version > version);
+    assert_balanced(node.ledger()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn nodes_share_fairly_and_together_get_what_was_promised() {
+    let ledger = memory();
+    let nodes: Vec<_> =
+        (0..8).map(|i| Node::start(ledger.clone(), setup(&format!("n{i}")), &policy())).collect();
+    let started = Instant::now();
+    let mut runs = tokio::task::JoinSet::new();
+    for (i, node) in (0..).zip(nodes) {
+        runs.spawn(async move {
+            sleep(Duration::from_millis(1) * i).await;
+            // Together five times what was promised.
+            drive(&node, "a", 6, Duration::from_secs(30)).await
+        });
+    }
+    let passed: Vec<u64> = runs.join_all().await;
+    let sum: u64 = passed.iter().sum();
+    let most = 2_000 + u64::try_from(started.elapsed().as_millis()).unwrap();
+    assert!(sum <= most, "{sum} of {most}");
+    assert!(sum * 100 >= most * 99, "{sum} of {most}");
+    let squares: u64 = passed.iter().map(|n| n * n).sum();
+    #[allow(clippy::cast_precision_loss, reason = "small numbers")]
+    let jain = (sum * sum) as f64 / (8 * squares) as f64;
+    assert!(jain >= 0.99, "{jain} of {passed:?}");
+    assert_balanced(&ledger).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn p09_a_reservation_goes_through_the_node() {
+    let node = start(memory());
+    sleep(millis(10)).await;
+    let (id, reservation) = node.reserve("a", 400, Millis::from_secs(60)).await.unwrap();
+    assert_eq!(reservation.estimate, Tokens::whole(400));
+    let again = id.to_string().parse().unwrap();
+    let settled = node.complete(&again, 150).await.unwrap();
+    assert_eq!(settled.refund, Tokens::whole(250));
+    assert_eq!(node.cancel(&id).await, Err(tollgate_node::EndError::Unknown));
+    let refused = node.reserve("a", 900_000, Millis::from_secs(60)).await.unwrap_err();
+    assert_eq!(reason(&refused), Reason::AppExhausted);
+    node.ledger().feel(Mood::Silent);
+    let refused = node.reserve("a", 1, Millis::from_secs(60)).await.unwrap_err();
+    assert_eq!(reason(&refused), Reason::RedisTimeout);
 }

@@ -2,12 +2,14 @@
 
 mod authority;
 mod cluster;
+mod link;
 mod port;
 mod process;
 mod server;
 
 pub use authority::{Authority, Issued};
 pub use cluster::RedisCluster;
+pub use link::Link;
 pub use port::free_port;
 pub use process::Signal;
 pub use server::RedisServer;
