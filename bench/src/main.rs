@@ -1,10 +1,12 @@
 //! Tollgate beside its peers, measured as paired races: see `README.md`.
 
+mod answers;
 mod finding;
 mod ledger;
 mod limiter;
 mod machine;
 mod memory;
+mod node;
 mod plot;
 mod progress;
 mod race;
@@ -35,6 +37,9 @@ struct Cli {
 enum Family {
     /// The standalone limiter beside the governor crate: time per decision and bytes per key.
     Limiter(LimiterOptions),
+    /// The node beside the governor crate: time per decision; then nodes under load on a redis-server of their
+    /// own: how often they ask it, and who gets what.
+    Node(LimiterOptions),
     /// The ledger on a redis-server of its own, beside a counter and a bare rate limiter there: calls and
     /// leases per second, latency, growth and bytes.
     Ledger(LedgerOptions),
@@ -86,6 +91,9 @@ impl Family {
             Self::Limiter(options) => {
                 limiter::ask(options.plan(), options.filter.as_deref().unwrap_or_default())
             }
+            Self::Node(options) => {
+                node::ask(options.plan(), options.filter.as_deref().unwrap_or_default(), options.effort.quick)
+            }
             Self::Ledger(options) => ledger::ask(options.plan()),
         }
     }
@@ -93,7 +101,7 @@ impl Family {
     /// Where to save, if at all: a part of the questions never overwrites the whole unasked.
     fn out(&self) -> Option<PathBuf> {
         let (effort, is_whole) = match self {
-            Self::Limiter(options) => (&options.effort, options.filter.is_none()),
+            Self::Limiter(options) | Self::Node(options) => (&options.effort, options.filter.is_none()),
             Self::Ledger(options) => (&options.effort, true),
         };
         let results = || Path::new(env!("CARGO_MANIFEST_DIR")).join("results");

@@ -59,6 +59,13 @@ fn ours<C: Clock + 'static>(buckets: Vec<Padded<Bucket<C>>>) -> Contender {
     contender(buckets, decide)
 }
 
+/// governor on so many buckets, each for a thread.
+pub(crate) fn governor(buckets: usize, outcome: Outcome) -> anyhow::Result<Contender> {
+    let quota = quota(outcome)?.1;
+    let their = || Padded(Governor::<_, Moment>::direct_with_clock(quota, SharedClock::default()));
+    Ok(theirs((0..buckets).map(|_| their()).collect()))
+}
+
 fn theirs<C>(buckets: Vec<Padded<Governor<C, C::Instant>>>) -> Contender
 where
     C: GovernorClock + Send + Sync + 'static,

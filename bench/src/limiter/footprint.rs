@@ -1,8 +1,8 @@
 //! Bytes per key.
 
 use super::keyed::{Ours, Side, Theirs};
-use super::report::Footprint;
 use super::walk::key;
+use crate::answers::Footprint;
 use crate::memory::Reading;
 use crate::race::Outcome;
 use anyhow::ensure;

@@ -31,7 +31,7 @@ pub(super) fn keyed(name: &'static str, keys: u32, threads: Threads, outcome: Ou
 
 /// A side of the keyed questions.
 #[expect(clippy::ptr_arg, reason = "governor takes its own key type by reference, and no other")]
-pub(super) trait Side: Send + Sync + 'static {
+pub(crate) trait Side: Send + Sync + 'static {
     fn decide(&self, key: &String) -> bool;
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Ours {
 }
 
 /// governor's limiter.
-pub(super) struct Theirs(Governor);
+pub(crate) struct Theirs(Governor);
 
 impl Ours {
     pub(super) fn new(keys: u32, outcome: Outcome) -> anyhow::Result<Self> {
@@ -53,7 +53,7 @@ impl Ours {
 }
 
 impl Theirs {
-    pub(super) fn new(outcome: Outcome) -> anyhow::Result<Self> {
+    pub(crate) fn new(outcome: Outcome) -> anyhow::Result<Self> {
         let quota: Quota = quota(outcome)?.1;
         Ok(Self(Governor::dashmap_with_clock(quota, SharedClock::default())))
     }
@@ -73,7 +73,7 @@ impl Side for Theirs {
     }
 }
 
-fn contender(walk: Arc<Walk>, side: impl Side) -> Contender {
+pub(crate) fn contender(walk: Arc<Walk>, side: impl Side) -> Contender {
     Contender::new(move |lap| {
         let mut keys = walk.from(lap);
         // Hidden from the optimiser, or it would load the limit once for the whole lap.

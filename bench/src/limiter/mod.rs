@@ -1,14 +1,13 @@
 //! The standalone limiter beside governor: the same clock, the same keys in the same order, the same quota.
 
 mod clock;
-mod direct;
+pub(crate) mod direct;
 mod footprint;
-mod keyed;
+pub(crate) mod keyed;
 mod quota;
-mod report;
-mod walk;
+pub(crate) mod walk;
 
-use crate::limiter::report::Answers;
+use crate::answers::Answers;
 use crate::machine::locked_version;
 use crate::race::{Outcome, Plan, Question, Threads, race};
 use crate::report::Report;
@@ -45,12 +44,14 @@ pub(crate) fn ask(plan: Plan, filter: &str) -> anyhow::Result<Report> {
     ensure!(!questions.is_empty() || !footprints.is_empty(), "no question contains {filter:?}");
     let findings = race(&questions, plan)?;
     let answers = Answers {
+        name: "limiter",
         title: format!("The standalone limiter beside governor {}", locked_version("governor")),
         peer: "governor",
         method: METHOD,
         plan,
         findings,
         footprints,
+        more: Vec::new(),
         remarks: vec![format!(
             "Of the times on one thread, reading the clock is about {:.1} ns, on both sides alike.",
             clock::nanos_to_read()

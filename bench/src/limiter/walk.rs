@@ -7,7 +7,7 @@ use crate::race::Lap;
 /// Every step holds its own copy of its key, one after the other in memory. If the steps pointed at one copy
 /// per key, half of the time at a million keys would be the caller's misses on its own strings.
 #[derive(Debug)]
-pub(super) struct Walk(Vec<String>);
+pub(crate) struct Walk(Vec<String>);
 
 /// Steps for each key, so that a processor cannot learn the walk by heart.
 const STEPS_PER_KEY: usize = 64;
@@ -16,21 +16,21 @@ const STEPS_PER_KEY: usize = 64;
 const MOST_STEPS: usize = 1 << 21;
 
 impl Walk {
-    pub(super) fn new(keys: u32) -> Self {
+    pub(crate) fn new(keys: u32) -> Self {
         let steps = (keys as usize).saturating_mul(STEPS_PER_KEY).min(MOST_STEPS);
         let mut draw = Draw(0x9e37_79b9_7f4a_7c15);
         Self((0..steps).map(|_| key(draw.below(keys))).collect())
     }
 
     /// The steps of that lap, round and round; threads start far from each other.
-    pub(super) fn from(&self, lap: Lap) -> Steps<'_> {
+    pub(crate) fn from(&self, lap: Lap) -> Steps<'_> {
         Steps { keys: &self.0, next: (lap.first + lap.thread * self.0.len() / 2) % self.0.len() }
     }
 }
 
 /// The rest of a walk, which never ends. Not a chain of the standard iterators: this is in every lap.
 #[derive(Clone, Debug)]
-pub(super) struct Steps<'a> {
+pub(crate) struct Steps<'a> {
     keys: &'a [String],
     next: usize,
 }
@@ -47,7 +47,7 @@ impl<'a> Iterator for Steps<'a> {
 }
 
 /// The key of that number.
-pub(super) fn key(number: u32) -> String {
+pub(crate) fn key(number: u32) -> String {
     format!("tenant-{number:08}")
 }
 

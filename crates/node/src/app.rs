@@ -106,7 +106,7 @@ impl App {
         let Some(left) = self.purse.take(price.tokens()) else { return false };
         self.tally.count(price);
         if self.purse.runs_low(left) {
-            self.bell.ring();
+            self.bell.runs_low(&self.id);
         }
         true
     }

@@ -1,13 +1,18 @@
 //! How requests wake whoever speaks to the ledger.
 
+use crate::sync::lock;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Notify;
+use tollgate_core::id::AppId;
 
 /// Rung by requests, heard by the one task that speaks to the ledger. Rings that nobody has heard yet are one.
 #[derive(Debug, Default)]
 pub struct Bell {
     is_rung: AtomicBool,
     notify: Notify,
+    /// Applications whose purse runs low. Each is named once until it was looked after.
+    low: Mutex<Vec<AppId>>,
 }
 
 impl Bell {
@@ -21,6 +26,18 @@ impl Bell {
     /// Whether it was rung since this was last asked.
     pub fn answer(&self) -> bool {
         self.is_rung.swap(false, Ordering::AcqRel)
+    }
+
+    /// Rings for an application whose purse runs low.
+    #[cold]
+    pub(crate) fn runs_low(&self, app: &AppId) {
+        lock(&self.low).push(app.clone());
+        self.ring();
+    }
+
+    /// Those whose purse ran low since this was last asked.
+    pub(crate) fn low(&self) -> Vec<AppId> {
+        std::mem::take(&mut lock(&self.low))
     }
 
     /// Waits for a ring.

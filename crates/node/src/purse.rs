@@ -42,11 +42,6 @@ impl Purse {
         self.is_reported_low.store(false, Ordering::Relaxed);
     }
 
-    /// Whether somebody noticed that it is low.
-    pub(crate) fn is_low(&self) -> bool {
-        self.is_reported_low.load(Ordering::Relaxed)
-    }
-
     /// Takes what there is, up to `most`.
     pub(crate) fn take_up_to(&self, most: Tokens) -> Tokens {
         let mut taken = Tokens::ZERO;

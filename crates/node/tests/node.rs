@@ -4,13 +4,15 @@
 mod support;
 
 use std::time::Duration;
-use support::{Mood, assert_balanced, cluster, drive, empty, get, memory, millis, policy, setup, start, view};
+use support::{
+    Mood, assert_balanced, cluster, drive, empty, get, memory, millis, policy, setup, start, view,
+};
 use tokio::time::{Instant, sleep};
 use tollgate_core::decision::{Decision, Verdict};
 use tollgate_core::reason::Reason;
 use tollgate_core::units::{Millis, Tokens};
-use tollgate_ledger::protocol::{Carry, PutApp};
 use tollgate_ledger::Ledger;
+use tollgate_ledger::protocol::{Carry, PutApp};
 use tollgate_node::{Node, desk};
 
 fn reason(decision: &Decision) -> Reason {
@@ -163,7 +165,11 @@ async fn a_policy_change_reaches_leases_that_are_out() {
     let now = node.ledger().cluster(&cluster()).await.unwrap().now;
     node.ledger().put_app(&cluster(), &change(&app, now.get() + 5_000)).await.unwrap();
     sleep(millis(4_500)).await;
-    assert_eq!(reason(&node.admit(&get("a")).await.unwrap_err()), Reason::AppDisabled, "its time has not come");
+    assert_eq!(
+        reason(&node.admit(&get("a")).await.unwrap_err()),
+        Reason::AppDisabled,
+        "its time has not come"
+    );
     sleep(millis(1_700)).await;
     node.admit(&get("a")).await.unwrap().keep();
 }
@@ -225,7 +231,7 @@ async fn without_a_ledger_each_application_goes_on_as_its_policy_says() {
     node.ledger().feel(Mood::Gone);
     // The lease that is out lasts for five seconds at most.
     sleep(Duration::from_secs(6)).await;
-    let minute = Duration::from_secs(60);
+    let minute = Duration::from_mins(1);
     let passed = drive(&node, "a", 10, minute).await;
     assert!((5_900..=6_100).contains(&passed), "a hundred a second: {passed}");
     assert_eq!(drive(&node, "closed", 1, millis(500)).await, 0);

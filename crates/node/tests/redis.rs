@@ -43,7 +43,8 @@ impl Load {
             is_over: Arc::default(),
             tasks: JoinSet::new(),
         };
-        for node in nodes.iter().flat_map(|node| std::iter::repeat_n(node, clients)).cloned() {
+        for node in nodes.iter().flat_map(|node| std::iter::repeat_n(node, clients)) {
+            let node = node.clone();
             let (passed, asked, is_over) = (load.passed.clone(), load.asked.clone(), load.is_over.clone());
             load.tasks.spawn(async move {
                 while !is_over.load(Ordering::Relaxed) {

@@ -80,7 +80,8 @@ impl Drop for Link {
 
 impl State {
     fn connect(self: &Arc<Self>, client: TcpStream) {
-        let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, self.server.load(Ordering::Relaxed))) else {
+        let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, self.server.load(Ordering::Relaxed)))
+        else {
             return;
         };
         let (Ok(from_client), Ok(from_server)) = (client.try_clone(), server.try_clone()) else { return };

@@ -97,7 +97,10 @@ pub struct Desk<T> {
     urgent: BTreeSet<AppId>,
     /// The last one that was reported in turn.
     cursor: Option<AppId>,
-    is_low: bool,
+    /// Those whose purse runs low.
+    low: BTreeSet<AppId>,
+    /// Those that had much to report the last time.
+    busy: Vec<AppId>,
     next_sync: Nanos,
     next_look: Nanos,
     last_sync: Nanos,
@@ -208,7 +211,8 @@ impl<T> Desk<T> {
             leases: BTreeMap::new(),
             urgent: BTreeSet::new(),
             cursor: None,
-            is_low: false,
+            low: BTreeSet::new(),
+            busy: Vec::new(),
             next_sync: Nanos::ZERO,
             next_look: Nanos::ZERO,
             last_sync: Nanos::ZERO,
@@ -251,7 +255,8 @@ impl<T> Desk<T> {
 
     /// What is to be said to the ledger now, if anything. Until its answer or failure comes, nothing else is.
     pub fn next_job(&mut self, now: Nanos) -> Option<Job> {
-        self.is_low |= self.bell.answer();
+        self.bell.answer();
+        self.low.extend(self.bell.low());
         if self.on_wire.is_some() || self.is_closed() || now < self.retry_at {
             return None;
         }

@@ -2,6 +2,8 @@
 
 use super::{Desk, Job, Limbo, Outcome, Phase, Refused, nanos};
 use crate::app::Retry;
+use std::collections::BTreeSet;
+use std::ops::Bound;
 use tollgate_core::decision::Tier;
 use tollgate_core::emergency;
 use tollgate_core::id::AppId;
@@ -25,14 +27,16 @@ impl<T> Desk<T> {
         let due = if self.leases.is_empty() { self.last_sync.plus(HEARTBEAT) } else { self.next_sync };
         // Running low is worth a call of its own, but not one for each application.
         let spaced = self.last_sync.plus(Nanos::new(nanos(self.interval()).get() / 10));
-        if self.is_low { due.min(spaced) } else { due }
+        if self.low.is_empty() { due } else { due.min(spaced) }
     }
 
     /// Looks whether enough has been spent to report it before its time.
     pub(super) fn look(&mut self, now: Nanos) {
         self.next_look = now.plus(Nanos::new(nanos(self.interval()).get() / 2));
         let threshold = self.manners.batch_threshold;
-        if self.leases.values().any(|lease| lease.app.tally().requests() >= threshold) {
+        let is_full =
+            |id: &AppId| self.leases.get(id).is_some_and(|lease| lease.app.tally().requests() >= threshold);
+        if self.busy.iter().any(is_full) {
             self.next_sync = self.next_sync.min(now);
         }
     }
@@ -46,7 +50,8 @@ impl<T> Desk<T> {
                 entries.push(lease.report(&stock, now));
             }
         }
-        self.is_low = false;
+        let is_busy = |entry: &&Entry| entry.requests >= self.manners.batch_threshold / 4;
+        self.busy = entries.iter().filter(is_busy).map(|entry| entry.app.clone()).collect();
         self.schedule(now);
         self.send(entries, false, now)
     }
@@ -133,26 +138,35 @@ impl<T> Desk<T> {
 
     /// The applications of the next report: the urgent ones, then those that run low, then all in turn.
     fn whose_turn(&mut self, now: Nanos) -> Vec<AppId> {
-        self.leases.retain(|_, lease| !lease.is_over(now));
-        if self.leases.len() <= MAX_ENTRIES {
-            return self.leases.keys().cloned().collect();
-        }
         let mut turn: Vec<AppId> = self.urgent.iter().take(MAX_ENTRIES).cloned().collect();
-        let is_low = |id: &AppId| self.leases[id].app.purse().is_low() && !self.urgent.contains(id);
-        turn.extend(self.leases.keys().filter(|id| is_low(id)).take(MAX_ENTRIES - turn.len()).cloned());
-        let mut taken: std::collections::BTreeSet<AppId> = turn.iter().cloned().collect();
-        let start = self.cursor.clone();
-        let after = self.leases.keys().skip_while(|id| start.as_ref().is_some_and(|start| *id <= start));
-        for id in after.chain(self.leases.keys()) {
+        while turn.len() < MAX_ENTRIES
+            && let Some(id) = self.low.pop_first()
+        {
+            if !self.urgent.contains(&id) {
+                turn.push(id);
+            }
+        }
+        let mut taken: BTreeSet<AppId> = turn.iter().cloned().collect();
+        // Once around at the most.
+        for _ in 0..self.leases.len() {
+            let Some(id) = self.next_in_turn() else { break };
+            if self.leases.get(&id).is_some_and(|lease| lease.is_over(now)) {
+                self.leases.remove(&id);
+            } else if taken.insert(id.clone()) {
+                turn.push(id);
+            }
             if turn.len() >= MAX_ENTRIES {
                 break;
             }
-            if taken.insert(id.clone()) {
-                turn.push(id.clone());
-                self.cursor = Some(id.clone());
-            }
         }
         turn
+    }
+
+    fn next_in_turn(&mut self) -> Option<AppId> {
+        let after = self.cursor.take().map_or(Bound::Unbounded, Bound::Excluded);
+        let next = self.leases.range((after, Bound::Unbounded)).next().or_else(|| self.leases.iter().next());
+        self.cursor = next.map(|(id, _)| id.clone());
+        self.cursor.clone()
     }
 
     fn schedule(&mut self, now: Nanos) {

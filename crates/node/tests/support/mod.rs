@@ -18,7 +18,7 @@ use tollgate_ledger::protocol::{AppView, Changes, ClusterView, PutApp, Seed, Syn
 use tollgate_ledger::{Answer, Ledger, LedgerClock, LedgerError, MemoryLedger};
 use tollgate_node::{Node, Request, Setup};
 
-pub fn policy() -> Policy {
+pub(crate) fn policy() -> Policy {
     Policy::from_value(&json!({
         "clusters": [{"id": "c", "capacity": 100_000}],
         "apps": [
@@ -36,7 +36,7 @@ pub fn policy() -> Policy {
 
 /// The runtime's clock, as a ledger sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Clock(Instant);
+pub(crate) struct Clock(Instant);
 
 impl LedgerClock for Clock {
     fn now(&self) -> Millis {
@@ -44,38 +44,38 @@ impl LedgerClock for Clock {
     }
 }
 
-pub type Memory = Moody<MemoryLedger<Clock>>;
+pub(crate) type Memory = Moody<MemoryLedger<Clock>>;
 
-pub fn empty() -> MemoryLedger<Clock> {
+pub(crate) fn empty() -> MemoryLedger<Clock> {
     MemoryLedger::with_clock(Clock(Instant::now()))
 }
 
-pub fn memory() -> Memory {
+pub(crate) fn memory() -> Memory {
     Moody::new(empty())
 }
 
-pub fn setup(node: &str) -> Setup {
+pub(crate) fn setup(node: &str) -> Setup {
     Setup::new(NodeId::new(node).unwrap())
 }
 
-pub fn start<L: Ledger + 'static>(ledger: L) -> Node<L> {
+pub(crate) fn start<L: Ledger + 'static>(ledger: L) -> Node<L> {
     Node::start(ledger, setup("n"), &policy())
 }
 
-pub fn cluster() -> ClusterId {
+pub(crate) fn cluster() -> ClusterId {
     ClusterId::new("c").unwrap()
 }
 
-pub fn get(app: &str) -> Request<'_> {
+pub(crate) fn get(app: &str) -> Request<'_> {
     Request::new(app, Operation::Get)
 }
 
-pub fn millis(n: u64) -> Duration {
+pub(crate) fn millis(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
 /// Asks `per_10ms` times every ten milliseconds; returns how many passed.
-pub async fn drive<L: Ledger + 'static>(node: &Node<L>, app: &str, per_10ms: u64, time: Duration) -> u64 {
+pub(crate) async fn drive<L: Ledger + 'static>(node: &Node<L>, app: &str, per_10ms: u64, time: Duration) -> u64 {
     let start = Instant::now();
     let mut passed = 0;
     while start.elapsed() < time {
@@ -90,19 +90,19 @@ pub async fn drive<L: Ledger + 'static>(node: &Node<L>, app: &str, per_10ms: u64
     passed
 }
 
-pub async fn view<L: Ledger>(ledger: &L, app: &str) -> AppView {
+pub(crate) async fn view<L: Ledger>(ledger: &L, app: &str) -> AppView {
     let all = ledger.apps(&cluster(), None, 256).await.unwrap();
     all.into_iter().find(|view| *view.policy.policy.app == *app).unwrap()
 }
 
-pub async fn assert_balanced<L: Ledger>(ledger: &L) {
+pub(crate) async fn assert_balanced<L: Ledger>(ledger: &L) {
     let audit = ledger.audit(&cluster()).await.unwrap();
     assert!(audit.balances(), "{audit:#?}");
 }
 
 /// How a ledger feels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mood {
+pub(crate) enum Mood {
     Well,
     /// Answers after that long.
     Slow(Duration),
@@ -116,7 +116,7 @@ pub enum Mood {
 
 /// A ledger with moods, which several nodes may share and which may be replaced by an empty one.
 #[derive(Debug)]
-pub struct Moody<L> {
+pub(crate) struct Moody<L> {
     inner: Arc<Mutex<Arc<L>>>,
     mood: Arc<Mutex<Mood>>,
 }
@@ -128,15 +128,15 @@ impl<L> Clone for Moody<L> {
 }
 
 impl<L: Ledger> Moody<L> {
-    pub fn new(inner: L) -> Self {
+    pub(crate) fn new(inner: L) -> Self {
         Self { inner: Arc::new(Mutex::new(Arc::new(inner))), mood: Arc::new(Mutex::new(Mood::Well)) }
     }
 
-    pub fn feel(&self, mood: Mood) {
+    pub(crate) fn feel(&self, mood: Mood) {
         *self.mood.lock().unwrap() = mood;
     }
 
-    pub fn replace(&self, inner: L) {
+    pub(crate) fn replace(&self, inner: L) {
         *self.inner.lock().unwrap() = Arc::new(inner);
     }
 

@@ -1,4 +1,4 @@
-//! The answers about the standalone limiter, as tables, numbers and a picture.
+//! The answers of a race of two, as tables, numbers and a picture.
 
 use crate::finding::Finding;
 use crate::machine::Machine;
@@ -11,27 +11,31 @@ use std::io;
 
 /// Who is compared, and what was found.
 #[derive(Debug)]
-pub(super) struct Answers {
-    pub(super) title: String,
-    pub(super) peer: &'static str,
+pub(crate) struct Answers {
+    /// What its files are called.
+    pub(crate) name: &'static str,
+    pub(crate) title: String,
+    pub(crate) peer: &'static str,
     /// How it was measured, beyond what all races share: paragraphs of Markdown.
-    pub(super) method: &'static str,
-    pub(super) plan: Plan,
-    pub(super) findings: Vec<Finding>,
-    pub(super) footprints: Vec<Footprint>,
+    pub(crate) method: &'static str,
+    pub(crate) plan: Plan,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) footprints: Vec<Footprint>,
+    /// What else was measured, as tables.
+    pub(crate) more: Vec<Section>,
     /// What else was measured, a sentence each.
-    pub(super) remarks: Vec<String>,
+    pub(crate) remarks: Vec<String>,
 }
 
 /// What a side keeps in memory.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Footprint {
-    pub(super) what: String,
-    pub(super) keys: u32,
-    pub(super) ours: u64,
-    pub(super) theirs: u64,
+pub(crate) struct Footprint {
+    pub(crate) what: String,
+    pub(crate) keys: u32,
+    pub(crate) ours: u64,
+    pub(crate) theirs: u64,
     /// What our side says of itself.
-    pub(super) ours_by_its_own_account: u64,
+    pub(crate) ours_by_its_own_account: u64,
 }
 
 /// The part of a core for each thread below which the machine was too busy to say much.
@@ -61,10 +65,10 @@ struct JsonPlan {
 }
 
 impl Answers {
-    pub(super) fn report(&self) -> io::Result<Report> {
+    pub(crate) fn report(&self) -> io::Result<Report> {
         let machine = Machine::this();
         Ok(Report {
-            name: "limiter",
+            name: self.name,
             title: self.title.clone(),
             sections: self.sections(),
             reading: READING,
@@ -83,7 +87,7 @@ impl Answers {
             Section::of("Throughput of two threads", &self.throughput()),
             Section::of("Memory", &self.memory()),
         ];
-        sections.into_iter().flatten().collect()
+        sections.into_iter().flatten().chain(self.more.iter().cloned()).collect()
     }
 
     /// The course of the race.
@@ -216,6 +220,7 @@ mod tests {
 
     fn answers(findings: Vec<Finding>) -> Answers {
         Answers {
+            name: "limiter",
             title: "Ours beside theirs".into(),
             peer: "peer",
             method: "By hand.",
@@ -228,6 +233,7 @@ mod tests {
                 theirs: 960,
                 ours_by_its_own_account: 470,
             }],
+            more: Vec::new(),
             remarks: Vec::new(),
         }
     }

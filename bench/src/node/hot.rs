@@ -1,0 +1,111 @@
+//! Decisions in memory.
+
+use crate::limiter::direct::governor;
+use crate::limiter::keyed::{Side, Theirs, contender};
+use crate::limiter::walk::{Walk, key};
+use crate::race::{Contender, Outcome, Pair, Question, Threads};
+use anyhow::Context;
+use serde_json::{Value, json};
+use std::hint::black_box;
+use std::sync::Arc;
+use tokio::runtime::{Builder, Runtime};
+use tollgate_config::Policy;
+use tollgate_core::cost::{Operation, Price};
+use tollgate_core::id::NodeId;
+use tollgate_ledger::MemoryLedger;
+use tollgate_node::{App, Node, NotYet, Request, Setup};
+
+/// All that may be promised of the largest cluster there can be.
+const PROMISABLE: u64 = 900_000_000;
+
+pub(super) fn questions() -> Vec<Question> {
+    use Threads::{One, Two};
+    vec![
+        resolved("resolved", One, 1),
+        by_name("by name, 10 applications", One, 10),
+        by_name("by name, 10,000 applications", One, 10_000),
+        resolved("two threads, one application", Two, 1),
+        resolved("two threads, an application each", Two, 2),
+        by_name("two threads, by name, 10,000 applications", Two, 10_000),
+    ]
+}
+
+fn resolved(name: &'static str, threads: Threads, apps: u32) -> Question {
+    Question::new(name, threads, Outcome::Allowed, move || {
+        let ours = Ours::start(apps)?;
+        let handles = (0..apps).map(|i| ours.node.app(&key(i)).context("no such application"));
+        let handles = handles.collect::<anyhow::Result<Vec<Arc<App>>>>()?;
+        let ours = Contender::new(move |lap| {
+            let app = &handles[lap.thread % handles.len()];
+            lap.count(|| ours.decide_resolved(black_box(app)))
+        });
+        Ok(Pair { ours, theirs: governor(apps as usize, Outcome::Allowed)? })
+    })
+}
+
+fn by_name(name: &'static str, threads: Threads, apps: u32) -> Question {
+    Question::new(name, threads, Outcome::Allowed, move || {
+        let (ours, theirs) = (Ours::start(apps)?, Theirs::new(Outcome::Allowed)?);
+        for name in (0..apps).map(key) {
+            black_box((ours.decide(&name), theirs.decide(&name)));
+        }
+        let walk = Arc::new(Walk::new(apps));
+        Ok(Pair { ours: contender(Arc::clone(&walk), ours), theirs: contender(walk, theirs) })
+    })
+}
+
+/// A node on the embedded ledger.
+struct Ours {
+    node: Node<MemoryLedger>,
+    runtime: Runtime,
+}
+
+impl Ours {
+    fn start(apps: u32) -> anyhow::Result<Self> {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_time().build()?;
+        let guaranteed = PROMISABLE / u64::from(apps);
+        let app =
+            |i: u32| json!({"id": key(i), "guaranteed_quota": guaranteed, "burst_quota": guaranteed * 2});
+        let apps: Vec<Value> = (0..apps).map(app).collect();
+        let clusters = json!([{"id": "bench", "capacity": 1_000_000_000, "emergency_threshold": 1.0}]);
+        let policy = Policy::from_value(&json!({"clusters": clusters, "apps": apps}))?;
+        let _inside = runtime.enter();
+        let node = Node::start(MemoryLedger::default(), Setup::new(NodeId::new("bench")?), &policy);
+        Ok(Self { node, runtime })
+    }
+
+    #[inline]
+    fn decide_resolved(&self, app: &Arc<App>) -> bool {
+        let price = Price::named(Operation::Get, 1);
+        match app.check(price) {
+            Some(permit) => {
+                permit.keep();
+                true
+            }
+            None => self.ask(app.id()),
+        }
+    }
+
+    /// The whole way, for a request that found too little.
+    #[cold]
+    fn ask(&self, name: &str) -> bool {
+        let request = Request::new(name, Operation::Get);
+        self.runtime.block_on(self.node.admit(&request)).map(tollgate_node::Permit::keep).is_ok()
+    }
+}
+
+impl Side for Ours {
+    #[inline]
+    fn decide(&self, name: &String) -> bool {
+        match self.node.check(&Request::new(name, Operation::Get)) {
+            Ok(permit) => {
+                permit.keep();
+                true
+            }
+            Err(NotYet::Miss(miss)) => {
+                self.runtime.block_on(self.node.wait(miss)).map(tollgate_node::Permit::keep).is_ok()
+            }
+            Err(NotYet::Refused(_)) => false,
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The node: its hot path beside governor, and its dealings with a real Redis under load.
+
+mod hot;
+mod load;
+
+use crate::answers::Answers;
+use crate::machine::locked_version;
+use crate::race::{Plan, race};
+use crate::report::Report;
+use anyhow::ensure;
+
+const METHOD: &str = "
+Our side is a whole node on the embedded ledger, with its task that reports and leases at work on a thread of its
+own; a decision that finds too little in the purse asks the ledger and waits, within the lap. governor's side is
+its direct limiter or its keyed one with its default store, on the processor's time stamp counter; a hit of ours
+reads no clock. *resolved* is an application that the caller looked up once. *by name* looks it up each time, at
+random among all of them; the names are laid out as for the standalone limiter.
+
+Nodes under load are as many as the table says, in one process, on one redis-server of their own over loopback.
+Requests cost one token and come in equal steps of a millisecond. *hits* were decided in memory. *calls* are all
+calls to Redis.
+";
+
+/// Asks all questions whose name contains `filter`.
+pub(crate) fn ask(plan: Plan, filter: &str, is_quick: bool) -> anyhow::Result<Report> {
+    let mut questions = hot::questions();
+    questions.retain(|question| question.name.contains(filter));
+    let loads = load::measure(filter, is_quick)?;
+    ensure!(!questions.is_empty() || !loads.is_empty(), "no question contains {filter:?}");
+    let findings = race(&questions, plan)?;
+    let answers = Answers {
+        name: "node",
+        title: format!("The node beside governor {}, and under load on Redis", locked_version("governor")),
+        peer: "governor",
+        method: METHOD,
+        plan,
+        findings,
+        footprints: Vec::new(),
+        more: loads,
+        remarks: Vec::new(),
+    };
+    Ok(answers.report()?)
+}
