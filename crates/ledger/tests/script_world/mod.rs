@@ -313,20 +313,16 @@ impl World {
 
     /// What no answer tells.
     fn compare_totals(&self, app: &App, store: &Store) {
-        let key = format!("ratelimit:{{{}}}:app:{}", self.cluster, app.policy.app);
-        let field = |name| store.field(&key, name).unwrap();
-        let number = |name| field(name).parse::<u64>().unwrap();
-        assert_eq!(app.policy.body, field("body"));
-        assert_eq!((app.version, app.epoch), (number("version"), number("epoch")));
-        assert_eq!(app.total_consumed, number("total_consumed"));
-        assert_eq!(app.consumed_rest.micros(), number("consumed_rest"));
-        assert_eq!(app.total_requests, number("total_requests"));
-        assert_eq!(
-            (app.slack_used.micros(), app.slack_second),
-            (number("slack_used"), number("slack_second"))
-        );
-        let suspects = (app.suspects.rate.millis(), app.suspects.until.get());
-        assert_eq!(suspects, (number("suspect_rate"), number("suspect_until")));
+        let root = format!("ratelimit:{{{}}}", self.cluster);
+        let id: &str = &app.policy.app;
+        let body = store.field(&format!("{root}:bodies"), id).unwrap();
+        assert_eq!(app.policy.body.as_bytes(), body);
+        let row = row(store.field(&root, id).unwrap());
+        assert_eq!(row[..3], [app.version, app.since, app.epoch]);
+        let totals = [app.total_consumed, app.consumed_rest.micros(), app.total_requests];
+        let slack = [app.slack_used.micros(), app.slack_second];
+        let suspects = [app.suspects.rate.millis(), app.suspects.until.get()];
+        assert_eq!(row[32..], [&totals[..], &slack, &suspects].concat());
     }
 
     fn changes(&mut self, since: u64, limit: u32) -> Changes {
@@ -489,6 +485,14 @@ impl Node {
         self.acked = 0;
         self.holding.clear();
     }
+}
+
+/// A row of doubles as numbers; one below zero as the largest.
+fn row(bytes: &[u8]) -> Vec<u64> {
+    let numbers = bytes.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap()));
+    numbers
+        .map(|number| if number < 0.0 { u64::MAX } else { format!("{number:.0}").parse().unwrap() })
+        .collect()
 }
 
 fn versioned(app: &App) -> VersionedPolicy {

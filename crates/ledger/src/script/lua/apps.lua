@@ -12,7 +12,7 @@ local STATE = {
 }
 
 local function app_view(id)
-  local app = book.bring_up(id)
+  local app = apps.bring_up(id)
   local list = view.policy(app)
   for _, field in ipairs(STATE) do
     list[#list + 1] = app[field]
@@ -30,13 +30,16 @@ local function page(after, limit)
   book.advance()
   local from = after == '' and '-' or '(' .. after
   local result = book.ok()
-  for _, id in ipairs(redis.call('ZRANGEBYLEX', app_index, from, '+', 'LIMIT', 0, limit)) do
+  local ids = redis.call('ZRANGEBYLEX', app_index, from, '+', 'LIMIT', 0, limit)
+  apps.load(ids)
+  for _, id in ipairs(ids) do
     result[#result + 1] = app_view(id)
   end
   return result
 end
 
-local failure = book.check(2)
+rare()
+local failure = book.open(2, { '' })
 if failure then
   return failure
 end

@@ -2,6 +2,7 @@
 
 mod command;
 mod convert;
+mod rows;
 mod store;
 
 pub use store::Store;
@@ -114,6 +115,7 @@ fn open(clock: impl LedgerClock + 'static, server: &Arc<Mutex<Server>>) -> mlua:
     let redis = lua.create_table()?;
     redis.set("call", call)?;
     lua.globals().set("redis", redis)?;
+    lua.globals().set("struct", rows::library(&lua)?)?;
     forbid_globals(&lua)?;
     Ok(lua)
 }

@@ -1,9 +1,7 @@
+use super::row::{MOST, Row};
 use crate::protocol::{AppPolicy, Carry, Entry, PutApp, Seed, Sync};
 use tollgate_core::quota::Capacity;
 use tollgate_core::units::{Millis, Rate, Ratio, Tokens};
-
-/// A script works with doubles: times and counts beyond this would not be exact.
-const MOST: u64 = 1 << 52;
 
 /// The arguments of a script.
 #[derive(Debug, Default)]
@@ -15,9 +13,8 @@ impl Args {
     }
 
     pub(in crate::script) fn sync(sync: &Sync) -> Self {
-        let head =
-            Self::new().text(&sync.node).counter(sync.incarnation).counter(sync.seq).counter(sync.acked);
-        sync.entries.iter().fold(head, Self::entry)
+        let head = Row::new().counter(sync.incarnation).counter(sync.seq).counter(sync.acked);
+        sync.entries.iter().fold(Self::new().text(&sync.node).row(head), Self::entry)
     }
 
     pub(in crate::script) fn seed(seed: &Seed) -> Self {
@@ -57,14 +54,15 @@ impl Args {
     }
 
     fn entry(self, entry: &Entry) -> Self {
-        self.text(&entry.app)
-            .tokens(entry.spent)
+        let numbers = Row::new()
+            .number(entry.spent.micros())
             .number(entry.requests)
-            .tokens(entry.returned)
-            .tokens(entry.holding)
-            .tokens(entry.need)
-            .tokens(entry.want)
-            .rate(entry.fallback)
+            .number(entry.returned.micros())
+            .number(entry.holding.micros())
+            .number(entry.need.micros())
+            .number(entry.want.micros())
+            .number(entry.fallback.millis());
+        self.text(&entry.app).row(numbers)
     }
 
     fn policy(self, policy: &AppPolicy) -> Self {
@@ -101,8 +99,8 @@ impl Args {
         self.text(&number.min(MOST).to_string())
     }
 
-    /// A number of any size, which a script only compares.
-    fn counter(self, number: u64) -> Self {
-        self.text(&format!("{number:020}"))
+    fn row(mut self, row: Row) -> Self {
+        self.0.push(row.into_inner());
+        self
     }
 }
