@@ -101,6 +101,7 @@ impl Book {
         let lease = lease.filter(|lease| lease.since == app.since);
         let leased = lease.map_or(Tokens::ZERO, |lease| lease.amount);
         let spent = entry.spent.min(leased);
+        app.note(&entry.by_operation);
         app.spend(spent, entry.requests);
         app.spend_unleased(entry.spent.minus(spent));
 

@@ -41,6 +41,7 @@ macro_rules! script {
                 include_str!("lua/book/rare/history.lua"),
                 include_str!("lua/book/rare/cluster.lua"),
                 include_str!("lua/book/rare/app.lua"),
+                include_str!("lua/book/rare/operation.lua"),
                 include_str!("lua/book/rare/node.lua"),
                 include_str!("lua/book/rare/policy.lua"),
                 include_str!("lua/book/rare/reservation.lua"),

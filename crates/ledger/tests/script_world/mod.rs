@@ -6,13 +6,14 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
+use tollgate_core::cost::Operation;
 use tollgate_core::id::{AppId, ClusterId, NodeId};
 use tollgate_core::priority::Priority;
 use tollgate_core::quota::{Capacity, LoanTerms, Quota};
 use tollgate_core::units::{Millis, Rate, Ratio, Tokens};
 use tollgate_ledger::book::{App, Book};
 use tollgate_ledger::protocol::{
-    AppPolicy, Carry, Changes, Entry, PutApp, Seed, Sync, SyncReply, VersionedPolicy,
+    AppPolicy, Carry, Changes, Entry, OperationUse, PutApp, Seed, Sync, SyncReply, VersionedPolicy,
 };
 use tollgate_ledger::script::{MluaEngine, ScriptLedger, Store};
 use tollgate_ledger::{Answer, Ledger};
@@ -120,6 +121,8 @@ pub(crate) struct EntryPlan {
     /// What it says it holds and has spent, if it does not tell the truth.
     pub(crate) lie: Option<u64>,
     pub(crate) fallback: u64,
+    /// Operations by their number, requests and cost.
+    pub(crate) operations: Vec<(usize, u64, u64)>,
 }
 
 struct Node {
@@ -179,6 +182,7 @@ impl World {
             more: 330_000_000,
             lie: None,
             fallback: 1_000,
+            operations: vec![(app, 1, 1_500_000)],
         };
         self.sync(node, &(0..self.apps).map(plan).collect::<Vec<_>>(), false);
     }
@@ -463,6 +467,7 @@ impl Node {
             app,
             spent: plan.lie.map_or(spent, |lie| Tokens::from_micros(lie / 2)),
             requests: plan.spent,
+            by_operation: plan.operations.iter().map(operation_use).collect(),
             returned,
             holding: plan.lie.map_or(*held, Tokens::from_micros),
             need,
@@ -485,6 +490,11 @@ impl Node {
         self.acked = 0;
         self.holding.clear();
     }
+}
+
+fn operation_use(&(index, requests, cost): &(usize, u64, u64)) -> OperationUse {
+    let operation = Operation::ALL[index % Operation::COUNT];
+    OperationUse { operation, requests, cost: Tokens::from_micros(cost) }
 }
 
 /// A row of doubles as numbers; one below zero as the largest.

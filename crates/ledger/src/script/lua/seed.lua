@@ -13,7 +13,9 @@ local function clear_remains()
     redis.call('DEL', root .. ':node:' .. id)
   end
   redis.call('DEL', root)
-  for _, part in ipairs({ 'apps', 'bodies', 'order', 'gone', 'heard', 'silent', 'quiet', 'pending', 'ends' }) do
+  for _, part in ipairs({
+    'apps', 'bodies', 'operations', 'order', 'gone', 'heard', 'silent', 'quiet', 'pending', 'ends',
+  }) do
     redis.call('DEL', root .. ':' .. part)
   end
 end

@@ -13,8 +13,9 @@ pub(super) fn library(lua: &Lua) -> mlua::Result<Table> {
     )?;
     library.set(
         "unpack",
-        lua.create_function(|_, (format, row): (String, LuaString)| {
+        lua.create_function(|_, (format, row, from): (String, LuaString, Option<usize>)| {
             let bytes = row.as_bytes();
+            let bytes = bytes.get(from.unwrap_or(1).saturating_sub(1)..).unwrap_or_default();
             let numbers =
                 bytes.chunks_exact(8).filter_map(|number| Some(f64::from_le_bytes(number.try_into().ok()?)));
             let numbers: Variadic<f64> = numbers.take(format.len().saturating_sub(1)).collect();

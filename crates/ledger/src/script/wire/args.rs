@@ -62,6 +62,10 @@ impl Args {
             .number(entry.need.micros())
             .number(entry.want.micros())
             .number(entry.fallback.millis());
+        let numbers = entry.by_operation.iter().fold(numbers, |numbers, used| {
+            let index = used.operation.index() as u64;
+            numbers.number(index).number(used.requests).number(used.cost.micros())
+        });
         self.text(&entry.app).row(numbers)
     }
 

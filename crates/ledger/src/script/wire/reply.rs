@@ -171,7 +171,7 @@ impl Reply {
         String::from_utf8(self.bytes()?).map_err(|error| unexpected(&error))
     }
 
-    fn bytes(&mut self) -> Answer<Vec<u8>> {
+    pub(super) fn bytes(&mut self) -> Answer<Vec<u8>> {
         match self.0.next() {
             Some(Value::Bulk(bytes)) => Ok(bytes),
             other => Err(unexpected(&other)),

@@ -127,10 +127,10 @@ end
 -- Counts what was spent.
 function apps.count(app, amount, requests)
   app.spent = plus(app.spent, amount)
-  app.total_requests = app.total_requests + requests
+  app.total_requests = min(app.total_requests + requests, COUNT_MAX)
   local sum = plus(app.consumed_rest, amount)
   local rest = sum % MICROS_PER_TOKEN
-  app.total_consumed = app.total_consumed + (sum - rest) / MICROS_PER_TOKEN
+  app.total_consumed = min(app.total_consumed + (sum - rest) / MICROS_PER_TOKEN, COUNT_MAX)
   app.consumed_rest = rest
 end
 

@@ -54,6 +54,9 @@ function book.commit(result)
   end
   in_batches('HSET', root, changes)
   nodes.save()
+  if operations then
+    operations.save()
+  end
   return result
 end
 

@@ -1,11 +1,13 @@
 -- The one call of a node: report what was spent, give back what is not needed, get what is.
 --
 -- ARGV: node head, then for each application: app entry. Head and entry are rows of doubles: the upper and lower halves of
--- incarnation, seq and acked; and spent, requests, returned, holding, need, want, fallback. The reply is one row of
+-- incarnation, seq and acked; and spent, requests, returned, holding, need, want, fallback, then operation, requests and cost
+-- for each operation that is reported. The reply is one row of
 -- doubles, which is kept with the node in case it gets lost: now, epoch, version, lease_ttl, emergency, since, until,
 -- cut, then for each application granted, remaining, wait, policy_version, refusal, where wait is -1 for never and refusal
 -- is a number, 0 for none.
 local HEAD_FORMAT, ENTRY_FORMAT = '<dddddd', '<ddddddd'
+local OPERATIONS_START = 57
 local REPLY_FORMAT, GRANTED_FORMAT = '<dddddddd', '<ddddd'
 
 local sync = {}
@@ -120,6 +122,9 @@ local function serve(node, id, entry)
     node.leases[id] = lease
   end
   local leased = lease.since == app.since and lease.amount or 0
+  if #entry >= OPERATIONS_START then
+    operations.count(id, entry, OPERATIONS_START)
+  end
   local left = settle(app, leased, spent, requests, returned, holding)
   local granted, wait, refusal = 0, -1, APP_DISABLED
   if app.enabled == 1 then
@@ -129,6 +134,20 @@ local function serve(node, id, entry)
   end
   lease.amount, lease.fallback, lease.suspect, lease.since = plus(left, granted), fallback, 0, app.since
   return struct.pack(GRANTED_FORMAT, granted, app.rights, wait, app.version, refusal)
+end
+
+-- Reads the totals of those applications that operations are reported of.
+local function load_operations(fields)
+  local ids = {}
+  for i = 2, #fields do
+    if #ARGV[2 * i] >= OPERATIONS_START then
+      ids[#ids + 1] = fields[i]
+    end
+  end
+  if #ids > 0 then
+    rare()
+    operations.load(ids)
+  end
 end
 
 -- Whether a node that is not known any more says that it had an answer before.
@@ -149,6 +168,7 @@ function sync.answer(fields)
   book.advance()
   notice_loss(call, node)
   node = admit(call, node)
+  load_operations(fields)
   local parts = { '' }
   for i = 2, #fields do
     parts[i] = serve(node, fields[i], ARGV[2 * i])

@@ -13,6 +13,9 @@ local RATIO_MAX = 1000000
 local ONE = 10000
 local MICROS_PER_TOKEN = 1000000
 
+-- Counts that are kept forever stop here.
+local COUNT_MAX = 9e15
+
 -- A time that never comes.
 local NEVER = 9e15
 

@@ -50,6 +50,7 @@ function apps.delete(app, version)
   history.delete(app.id, version)
   redis.call('HDEL', root, app.id)
   redis.call('HDEL', bodies, app.id)
+  operations.delete(app.id)
   redis.call('ZREM', app_index, app.id)
 end
 
