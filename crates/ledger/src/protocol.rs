@@ -11,6 +11,10 @@ use tollgate_core::quota::{Capacity, Quota};
 use tollgate_core::reason::Reason;
 use tollgate_core::units::{Millis, Rate, Ratio, Tokens};
 
+/// The most that one call can spend or ask for. A larger amount counts as this much, which is far from anything a request
+/// costs, and near enough for the books to stay exact.
+pub const MAX_AMOUNT: Tokens = Tokens::whole(1_000_000_000);
+
 /// A node's report and request, for all its applications in one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sync {

@@ -1,5 +1,5 @@
 use super::row::{MOST, Row};
-use crate::protocol::{AppPolicy, Carry, Entry, PutApp, Seed, Sync};
+use crate::protocol::{AppPolicy, Carry, Entry, MAX_AMOUNT, PutApp, Seed, Sync};
 use tollgate_core::quota::Capacity;
 use tollgate_core::units::{Millis, Rate, Ratio, Tokens};
 
@@ -45,6 +45,11 @@ impl Args {
         self.number(tokens.micros())
     }
 
+    /// Something that is spent or asked for.
+    pub(in crate::script) fn amount(self, amount: Tokens) -> Self {
+        self.tokens(amount.min(MAX_AMOUNT))
+    }
+
     pub(in crate::script) fn millis(self, millis: Millis) -> Self {
         self.number(millis.get())
     }
@@ -55,12 +60,12 @@ impl Args {
 
     fn entry(self, entry: &Entry) -> Self {
         let numbers = Row::new()
-            .number(entry.spent.micros())
+            .number(entry.spent.min(MAX_AMOUNT).micros())
             .number(entry.requests)
             .number(entry.returned.micros())
             .number(entry.holding.micros())
-            .number(entry.need.micros())
-            .number(entry.want.micros())
+            .number(entry.need.min(MAX_AMOUNT).micros())
+            .number(entry.want.min(MAX_AMOUNT).micros())
             .number(entry.fallback.millis());
         let numbers = entry.by_operation.iter().fold(numbers, |numbers, used| {
             let index = used.operation.index() as u64;

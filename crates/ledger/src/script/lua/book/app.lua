@@ -67,10 +67,10 @@ end
 
 -- Saves rights as far as there is room; returns the rest.
 local function save_rights(app, amount)
-  local sum = plus(app.rights, amount)
-  local rights = min(sum, minus(app.burst, app.outstanding))
-  app.rights = rights
-  return sum - rights
+  local room, rights = minus(app.burst, app.outstanding), app.rights
+  local kept = min(amount, minus(room, rights))
+  app.rights = min(rights + kept, room)
+  return amount - kept + minus(rights, room)
 end
 
 -- Fills the meter, which holds a second of that rate; returns the rest.
@@ -94,7 +94,7 @@ function apps.refill(app)
     app.burst_opened_at = now
   end
   local rate, repaid = cluster.in_force(app), 0
-  local minted = min(rate * min(minus(now, since), MAX_ELAPSED), TOKENS_MAX)
+  local minted = min(rate * min(minus(now, since), MAX_ELAPSED), MINTED_MAX)
   if app.debt > 0 then
     rare()
     repaid = apps.pay_off(app, share(app.repay_share, minted))

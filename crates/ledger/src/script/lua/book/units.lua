@@ -7,7 +7,8 @@ local floor = math.floor
 
 local EXACT = 2 ^ 53
 local TOKENS_MAX = 4e15
-local BOOKS_MAX = TOKENS_MAX / 2
+local BOOKS_MAX = 1e15
+local MINTED_MAX = 1e15
 local RATE_MAX = 1e12
 local RATIO_MAX = 1000000
 local ONE = 10000
