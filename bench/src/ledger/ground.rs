@@ -82,9 +82,14 @@ impl Ground {
     }
 }
 
+/// The key of a cluster.
+pub(super) fn root(cluster: &ClusterId) -> String {
+    format!("ratelimit:{{{cluster}}}")
+}
+
 /// The key of a part of a cluster.
 pub(super) fn key(cluster: &ClusterId, part: &str) -> String {
-    format!("ratelimit:{{{cluster}}}:{part}")
+    format!("{}:{part}", root(cluster))
 }
 
 /// The first so many applications.

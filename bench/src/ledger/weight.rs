@@ -1,7 +1,7 @@
 //! What the server keeps, and which commands a call comes to.
 
 use super::client::Client;
-use super::ground::{Ground, apps, key};
+use super::ground::{Ground, apps, key, root};
 use super::stats::Stats;
 use serde::Serialize;
 use tollgate_core::id::ClusterId;
@@ -31,15 +31,16 @@ const CALLS: u32 = 2_000;
 /// Weighs applications, nodes and leases.
 pub(super) async fn weigh(ground: &mut Ground) -> anyhow::Result<Vec<Weight>> {
     let cluster = ground.cluster("weight", APPS).await?;
-    let mut app = 0.0;
-    for id in apps(APPS)? {
-        app += f64::from(ground.bytes(&key(&cluster, &format!("app:{id}"))).await?);
+    let mut of_each = Vec::new();
+    for part in ["", ":bodies", ":apps", ":order"] {
+        let key = format!("{}{part}", root(&cluster));
+        of_each.push(f64::from(ground.bytes(&key).await?) / f64::from(APPS));
     }
-    let index = f64::from(ground.bytes(&key(&cluster, "apps")).await?);
     let bare = node(ground, &cluster, 0).await?.after;
     let mut weights = vec![
-        weight("an application", app / f64::from(APPS)),
-        weight("an application in the index", index / f64::from(APPS)),
+        weight("an application", of_each[0]),
+        weight("the text of its policy", of_each[1]),
+        weight("an application in the indices", of_each[2] + of_each[3]),
         weight("a node without leases", bare),
     ];
     for leases in [16, 128, APPS] {

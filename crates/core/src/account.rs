@@ -13,6 +13,9 @@ use crate::units::{Millis, Rate, Ratio, Tokens};
 /// Time a ledger did not notice counts at most this long: a clock that jumps ahead mints no more.
 pub const MAX_ELAPSED: Millis = Millis::from_secs(3_600);
 
+/// No refill mints more than this at once, so that the sums of many of them stay exact: a second of the largest guarantee.
+pub const MAX_MINTED: Tokens = Rate::MAX.per_one_second();
+
 /// The state of one application.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -65,7 +68,7 @@ impl Account {
         self.allowance.notice(now);
 
         let rate = quota.guaranteed.scaled(in_force);
-        let minted = rate.over(elapsed);
+        let minted = rate.over(elapsed).min(MAX_MINTED);
         let repaid = self.loan.repay(quota.loan.repay_share.of(minted)).paid;
         let lost = self.save(minted.minus(repaid), quota);
         let spilled = repaid.plus(self.meter_in(minted.minus(repaid), rate));
@@ -85,9 +88,11 @@ impl Account {
     }
 
     fn save(&mut self, amount: Tokens, quota: &Quota) -> Tokens {
-        let sum = self.rights.plus(amount);
-        self.rights = sum.min(self.room(quota));
-        sum.minus(self.rights)
+        let room = self.room(quota);
+        let kept = amount.min(room.minus(self.rights));
+        let lost = amount.minus(kept).plus(self.rights.minus(room));
+        self.rights = self.rights.plus(kept).min(room);
+        lost
     }
 
     fn meter_in(&mut self, amount: Tokens, rate: Rate) -> Tokens {

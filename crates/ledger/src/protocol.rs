@@ -2,13 +2,18 @@
 
 mod view;
 
-pub use view::{AppView, Changes, ClusterView, MAX_PAGE, Scheduled, VersionedPolicy};
+pub use view::{AppView, Changes, ClusterView, MAX_PAGE, OperationTotal, Scheduled, VersionedPolicy};
 
+use tollgate_core::cost::Operation;
 use tollgate_core::emergency::Emergency;
 use tollgate_core::id::{AppId, NodeId};
 use tollgate_core::quota::{Capacity, Quota};
 use tollgate_core::reason::Reason;
 use tollgate_core::units::{Millis, Rate, Ratio, Tokens};
+
+/// The most that one call can spend or ask for. A larger amount counts as this much, which is far from anything a request
+/// costs, and near enough for the books to stay exact.
+pub const MAX_AMOUNT: Tokens = Tokens::whole(1_000_000_000);
 
 /// A node's report and request, for all its applications in one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +39,9 @@ pub struct Entry {
     pub spent: Tokens,
     /// How many requests that was.
     pub requests: u64,
+    /// What was spent on which operation and is not reported yet. It is counted in all and not held against `spent`,
+    /// so a node may report it less often.
+    pub by_operation: Vec<OperationUse>,
     /// What is given back unspent.
     pub returned: Tokens,
     /// What the node holds after that.
@@ -53,6 +61,7 @@ impl Entry {
             app,
             spent: Tokens::ZERO,
             requests: 0,
+            by_operation: Vec::new(),
             returned: Tokens::ZERO,
             holding: Tokens::ZERO,
             need: Tokens::ZERO,
@@ -60,6 +69,17 @@ impl Entry {
             fallback: Rate::ZERO,
         }
     }
+}
+
+/// What was spent on one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperationUse {
+    /// Which operation.
+    pub operation: Operation,
+    /// How many requests.
+    pub requests: u64,
+    /// What they cost.
+    pub cost: Tokens,
 }
 
 /// The answer to a [`Sync`].

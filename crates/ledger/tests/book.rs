@@ -144,6 +144,10 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
+fn any_pause() -> impl Strategy<Value = u64> {
+    prop_oneof![3 => 0..100u64, 1 => 0..12_000_000u64]
+}
+
 struct World {
     book: Book,
     now: Millis,
@@ -247,6 +251,42 @@ proptest! {
         for step in &steps {
             world.step(step);
             world.check();
+        }
+    }
+
+    /// However large the guarantee, however long nobody looked, and whatever a node says.
+    #[test]
+    fn p07_large_amounts_are_accounted_for_too(
+        guaranteed in 400_000..900_000_000u64,
+        more in 0..1_000_000_000u64,
+        steps in prop::collection::vec((0..5u8, any_pause(), 0..1_000_000_000u64, any::<u64>()), 1..60),
+    ) {
+        let apps = vec![policy(0, guaranteed, guaranteed + more)];
+        let mut world = World::new(100_000);
+        world.book = Book::seed(Seed { capacity: capacity(1_000_000_000), apps, remembered: None }, Millis::ZERO).unwrap();
+        for (kind, ms, amount, lie) in steps {
+            world.now = world.now.plus(Millis::new(ms));
+            let tokens = Tokens::whole(amount);
+            match kind {
+                0 => world.step(&Step::Sync { node: 0, app: 0, need: amount / 2, more: amount, returned: 0 }),
+                1 => _ = world.nodes[0].spend(0, tokens),
+                2 => {
+                    let mut call = world.nodes[1].call(0, tokens, tokens, Tokens::ZERO);
+                    call.entries[0].spent = Tokens::from_micros(lie);
+                    call.entries[0].requests = lie;
+                    let reply = world.book.sync(&call, world.now).unwrap();
+                    world.nodes[1].take(0, &reply);
+                }
+                3 => _ = world.book.acquire(&app(0), tokens, world.now),
+                _ => {
+                    if world.book.reserve("r", &app(0), tokens, Millis::from_secs(9), world.now).is_ok() {
+                        world.book.complete("r", Tokens::from_micros(lie), world.now).unwrap();
+                    }
+                }
+            }
+            // Not by an audit, which would bring the books up to now first, and close them if they are large.
+            let app = &world.book.apps()[&app(0)];
+            prop_assert!(app.flows.balances(&app.account), "{app:#?}");
         }
     }
 

@@ -12,11 +12,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::Runtime;
+use tollgate_core::cost::Operation;
 use tollgate_core::id::{AppId, ClusterId, NodeId};
 use tollgate_core::priority::Priority;
 use tollgate_core::quota::{Capacity, LoanTerms, Quota};
 use tollgate_core::units::{Millis, Rate, Ratio, Tokens};
-use tollgate_ledger::protocol::{AppPolicy, Carry, Entry, PutApp, Seed, Sync};
+use tollgate_ledger::protocol::{AppPolicy, Carry, Entry, OperationUse, PutApp, Seed, Sync};
 use tollgate_ledger::script::{Engine, EngineError, MluaEngine, Script, ScriptLedger, Value};
 use tollgate_ledger::{Ledger, RedisEngine};
 use tollgate_testkit::{RedisCluster, RedisServer};
@@ -124,6 +125,11 @@ impl Node {
             Entry {
                 spent,
                 requests: 3,
+                by_operation: vec![OperationUse {
+                    operation: Operation::ALL[index],
+                    requests: percent % 3,
+                    cost: spent,
+                }],
                 holding: *held,
                 need,
                 want,

@@ -8,9 +8,9 @@ use tollgate_ledger::script::ALL;
 
 /// The commands and the version of Redis that brought them in the form in which scripts use them: `HSET` takes several
 /// fields since 4.0.
-const SINCE: [(&str, (u32, u32)); 22] = [
+const SINCE: [(&str, (u32, u32)); 26] = [
     ("DEL", (1, 0)),
-    ("EXISTS", (1, 0)),
+    ("HDEL", (2, 0)),
     ("HGET", (2, 0)),
     ("HGETALL", (2, 0)),
     ("HMGET", (2, 0)),
@@ -27,10 +27,14 @@ const SINCE: [(&str, (u32, u32)); 22] = [
     ("SPUBLISH", (7, 0)),
     ("TIME", (2, 6)),
     ("ZADD", (1, 2)),
+    ("ZCARD", (1, 2)),
+    ("ZCOUNT", (2, 0)),
     ("ZRANGE", (1, 2)),
     ("ZRANGEBYLEX", (2, 8)),
     ("ZRANGEBYSCORE", (1, 0)),
     ("ZREM", (1, 2)),
+    ("ZREMRANGEBYSCORE", (1, 2)),
+    ("ZSCORE", (1, 2)),
 ];
 
 const OLDEST_SERVER: (u32, u32) = (6, 2);

@@ -12,8 +12,11 @@ fn any_entry() -> impl Strategy<Value = EntryPlan> {
     let amounts = prop_oneof![3 => 0..40_000_000_000u64, 1 => 0..3_000_000u64, 1 => Just(0)];
     let shares = (0..=100u64, 0..=100u64);
     let lie = prop::option::weighted(0.15, 0..60_000_000_000u64);
-    (0..200usize, shares, amounts, 0..30_000_000_000u64, lie, 0..500_000u64).prop_map(
-        |(app, (spent, returned), need, more, lie, fallback)| EntryPlan {
+    let count = prop_oneof![9 => 0..1_000u64, 1 => any::<u64>()];
+    let operations = prop::collection::vec((0..20usize, count, 0..9_000_000_000u64), 0..4);
+    let operations = prop_oneof![2 => Just(Vec::new()), 1 => operations];
+    (0..200usize, shares, amounts, 0..30_000_000_000u64, lie, 0..500_000u64, operations).prop_map(
+        |(app, (spent, returned), need, more, lie, fallback, operations)| EntryPlan {
             app,
             spent,
             returned,
@@ -21,6 +24,7 @@ fn any_entry() -> impl Strategy<Value = EntryPlan> {
             more,
             lie,
             fallback,
+            operations,
         },
     )
 }

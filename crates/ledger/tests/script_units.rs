@@ -19,7 +19,7 @@ static UNITS: LazyLock<(Lua, Table)> = LazyLock::new(|| {
     let exports = "return {
         plus = plus, minus = minus, divide = divide, apply = apply, share = share,
         share_rounded_up = share_rounded_up, proportion = proportion, ratio_of = ratio_of, scaled = scaled,
-        over = over, per_second = per_second, time_to_mint = time_to_mint, text = text, before = before, is_less = is_less,
+        over = over, per_second = per_second, time_to_mint = time_to_mint, text = text, before = before,
     }";
     let text = [include_str!("../src/script/lua/book/units.lua"), exports].concat();
     let lua = Lua::new();
@@ -127,14 +127,6 @@ proptest! {
     fn texts_keep_every_digit(number in up_to(1 << 53)) {
         let text: String = function("text").call(number as f64).unwrap();
         prop_assert_eq!(text, number.to_string());
-    }
-
-    #[test]
-    fn counters_of_any_size_compare_alike(a in any::<u64>(), b in any::<u64>(), near in 0..3u64) {
-        for b in [b, a, a.saturating_add(near), a.saturating_sub(near)] {
-            let is_less: bool = function("is_less").call((format!("{a:020}"), format!("{b:020}"))).unwrap();
-            prop_assert_eq!(is_less, a < b);
-        }
     }
 
     #[test]

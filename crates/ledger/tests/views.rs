@@ -5,11 +5,14 @@
 use std::collections::BTreeSet;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
-use tollgate_core::id::{AppId, ClusterId};
+use tollgate_core::cost::Operation;
+use tollgate_core::id::{AppId, ClusterId, NodeId};
 use tollgate_core::priority::Priority;
 use tollgate_core::quota::{Capacity, LoanTerms, Quota};
 use tollgate_core::units::{Millis, Rate, Tokens};
-use tollgate_ledger::protocol::{AppPolicy, Carry, Changes, PutApp, Seed};
+use tollgate_ledger::protocol::{
+    AppPolicy, Carry, Changes, Entry, OperationTotal, OperationUse, PutApp, Seed, Sync,
+};
 use tollgate_ledger::script::{MluaEngine, ScriptLedger};
 use tollgate_ledger::{Ledger, MemoryLedger};
 
@@ -103,6 +106,7 @@ stories! {
     who_knows_another_history_starts_over
     applications_are_seen_with_what_is_scheduled
     a_cluster_is_seen_with_its_emergency
+    what_was_spent_is_told_by_operation
 }
 
 fn a_large_seed_is_read_page_by_page(ledger: &impl Ledger) {
@@ -223,4 +227,39 @@ fn a_cluster_is_seen_with_its_emergency(ledger: &impl Ledger) {
     assert!(view.emergency.is_on());
     assert_eq!((view.version, view.emergency_reason.as_str()), (21, "disks on fire"));
     assert_eq!((view.nodes, view.silent_nodes), (0, 0));
+}
+
+fn what_was_spent_is_told_by_operation(ledger: &impl Ledger) {
+    seed(ledger, 2, None);
+    let used =
+        |operation, requests, micros| OperationUse { operation, requests, cost: Tokens::from_micros(micros) };
+    let reports = [
+        vec![
+            used(Operation::Put, 2, 10_400_000),
+            used(Operation::Get, 5, 5_000_000),
+            used(Operation::Put, 1, 600_000),
+        ],
+        vec![],
+        vec![used(Operation::Put, u64::MAX, 4_999_999), used(Operation::Other, 0, 999_999)],
+    ];
+    for (seq, by_operation) in (1..).zip(reports) {
+        let entries = vec![Entry { by_operation, ..Entry::idle(app(1)) }];
+        let node = NodeId::new("node-1").unwrap();
+        let call = Sync { node, incarnation: 1, seq, acked: seq - 1, entries };
+        wait(ledger.sync(&cluster(), &call)).unwrap();
+        // Told twice, counted once.
+        wait(ledger.sync(&cluster(), &call)).unwrap();
+    }
+    let views = wait(ledger.apps(&cluster(), None, 2)).unwrap();
+    let total = |operation, requests, consumed| OperationTotal { operation, requests, consumed };
+    assert_eq!(views[0].by_operation, []);
+    let expected = [total(Operation::Get, 5, 5), total(Operation::Put, (1 << 52) + 3, 15)];
+    assert_eq!(views[1].by_operation, expected, "a fraction of a token is not told yet");
+    delete(ledger, 1);
+    put(ledger, 1, 10, Millis::ZERO);
+    assert_eq!(
+        wait(ledger.apps(&cluster(), Some(&app(0)), 2)).unwrap()[0].by_operation,
+        [],
+        "another of that name"
+    );
 }

@@ -1,7 +1,8 @@
 //! One application in the book.
 
 use super::flows::Flows;
-use crate::protocol::{AppPolicy, Carry};
+use super::operations::{self, Operations};
+use crate::protocol::{AppPolicy, Carry, OperationUse};
 use tollgate_core::account::Account;
 use tollgate_core::borrow::{Loan, Repayment};
 use tollgate_core::burst::Allowance;
@@ -33,6 +34,8 @@ pub struct App {
     pub consumed_rest: Tokens,
     /// Requests in all.
     pub total_requests: u64,
+    /// Both by operation, as far as nodes reported it.
+    pub operations: Operations,
     /// What it took from slack in the second of `slack_second`.
     pub slack_used: Tokens,
     /// Which second that was.
@@ -74,6 +77,7 @@ impl App {
             total_consumed: 0,
             consumed_rest: Tokens::ZERO,
             total_requests: 0,
+            operations: Operations::default(),
             slack_used: Tokens::ZERO,
             slack_second: 0,
             suspects: Suspects::default(),
@@ -113,6 +117,11 @@ impl App {
     pub fn spend(&mut self, amount: Tokens, requests: u64) {
         self.account.outstanding = self.account.outstanding.minus(amount);
         self.count(amount, requests);
+    }
+
+    /// Takes note of what was spent on which operation.
+    pub fn note(&mut self, by_operation: &[OperationUse]) {
+        self.operations.count(by_operation);
     }
 
     /// Spends what was never leased: takes it from the bucket as far as that goes.
@@ -252,9 +261,9 @@ impl App {
 
     fn count(&mut self, amount: Tokens, requests: u64) {
         self.flows.spent = self.flows.spent.plus(amount);
-        self.total_requests += requests;
+        self.total_requests = operations::add(self.total_requests, requests);
         let rest = self.consumed_rest.plus(amount);
-        self.total_consumed += rest.floor();
+        self.total_consumed = operations::add(self.total_consumed, rest.floor());
         self.consumed_rest = rest.minus(Tokens::whole(rest.floor()));
     }
 

@@ -42,24 +42,26 @@ impl Flows {
         Self { opened: account.rights.plus(account.outstanding), ..Self::default() }
     }
 
-    /// All that came.
-    pub fn sources(&self) -> Tokens {
-        [self.opened, self.minted, self.drawn, self.loaned, self.adopted, self.overrun].into_iter().sum()
+    /// All that came, in millionths of a token: more than an amount can hold, if need be.
+    pub fn sources(&self) -> u64 {
+        let all = [self.opened, self.minted, self.drawn, self.loaned, self.adopted, self.overrun];
+        all.into_iter().map(Tokens::micros).sum()
     }
 
-    /// All that went.
-    pub fn sinks(&self) -> Tokens {
-        [self.spent, self.lost, self.repaid, self.expired, self.suspected, self.dropped].into_iter().sum()
+    /// All that went, likewise.
+    pub fn sinks(&self) -> u64 {
+        let all = [self.spent, self.lost, self.repaid, self.expired, self.suspected, self.dropped];
+        all.into_iter().map(Tokens::micros).sum()
     }
 
     /// Whether they balance with what the account holds.
     pub fn balances(&self, account: &Account) -> bool {
-        self.sources() == self.sinks().plus(account.rights).plus(account.outstanding)
+        self.sources() == self.sinks() + account.rights.micros() + account.outstanding.micros()
     }
 
     /// Closes the books and opens new ones before the sums grow out of what is exact. Returns whether it did.
     pub fn close_if_large(&mut self, account: &Account) -> bool {
-        let large = Tokens::from_micros(Tokens::MAX.micros() / 2);
+        let large = Tokens::MAX.micros() / 4;
         let is_large = self.sources() > large || self.sinks() > large;
         if is_large {
             *self = Self::open(account);

@@ -11,6 +11,7 @@ mod flows;
 mod history;
 mod node;
 mod operate;
+mod operations;
 mod policy;
 mod reserve;
 mod sync;
@@ -19,6 +20,7 @@ mod view;
 pub use app::{App, Suspects};
 pub use audit::{Audit, Line};
 pub use flows::Flows;
+pub use operations::Operations;
 pub use reserve::Held;
 
 use crate::protocol::{LedgerError, Scheduled};

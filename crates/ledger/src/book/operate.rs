@@ -1,7 +1,7 @@
 //! What exact callers and operators ask for: tokens at once, loans, emergencies, a fresh start.
 
 use super::Book;
-use crate::protocol::{LedgerError, Refusal};
+use crate::protocol::{LedgerError, MAX_AMOUNT, Refusal};
 use tollgate_core::borrow::{BorrowError, Repayment};
 use tollgate_core::emergency::Event;
 use tollgate_core::grant::Ask;
@@ -14,7 +14,7 @@ impl Book {
     pub fn acquire(&mut self, app: &AppId, cost: Tokens, now: Millis) -> Result<Tokens, LedgerError> {
         self.advance(now);
         self.refill(app, now)?;
-        self.spend_now(app, cost, now)?;
+        self.spend_now(app, cost.min(MAX_AMOUNT), now)?;
         self.apps.get(app).map(|app| app.account.rights).ok_or(LedgerError::UnknownApp)
     }
 

@@ -1,7 +1,7 @@
 //! Reservations: tokens spent ahead for work whose cost is known only when it is done.
 
 use super::{Book, CHORES, climate};
-use crate::protocol::LedgerError;
+use crate::protocol::{LedgerError, MAX_AMOUNT};
 use tollgate_core::id::AppId;
 use tollgate_core::reservation::{Reservation, Settlement};
 use tollgate_core::units::{Millis, Tokens};
@@ -32,6 +32,7 @@ impl Book {
             return Ok(held.reservation);
         }
         self.refill(app, now)?;
+        let estimate = estimate.min(MAX_AMOUNT);
         self.spend_now(app, estimate, now)?;
         let reservation = Reservation::new(estimate, now.plus(timeout));
         self.ends.insert((reservation.expires_at, id.to_owned()));
@@ -42,6 +43,7 @@ impl Book {
     /// The work is done and cost `actual`: gives back the excess, or takes the shortfall.
     pub fn complete(&mut self, id: &str, actual: Tokens, now: Millis) -> Result<Settlement, LedgerError> {
         self.advance(now);
+        let actual = actual.min(MAX_AMOUNT);
         self.settle_held(id, now, |reservation, available| reservation.complete(actual, available).ok())
     }
 

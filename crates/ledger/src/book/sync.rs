@@ -2,7 +2,7 @@
 
 use super::node::{Lease, Node};
 use super::{Book, LEASE_TTL, climate};
-use crate::protocol::{Entry, Granted, LedgerError, Sync, SyncReply};
+use crate::protocol::{Entry, Granted, LedgerError, MAX_AMOUNT, Sync, SyncReply};
 use tollgate_core::grant::Ask;
 use tollgate_core::id::NodeId;
 use tollgate_core::reason::Reason;
@@ -100,9 +100,11 @@ impl Book {
         let Some(app) = self.apps.get_mut(&entry.app) else { return Tokens::ZERO };
         let lease = lease.filter(|lease| lease.since == app.since);
         let leased = lease.map_or(Tokens::ZERO, |lease| lease.amount);
-        let spent = entry.spent.min(leased);
+        let reported = entry.spent.min(MAX_AMOUNT);
+        let spent = reported.min(leased);
+        app.note(&entry.by_operation);
         app.spend(spent, entry.requests);
-        app.spend_unleased(entry.spent.minus(spent));
+        app.spend_unleased(reported.minus(spent));
 
         let returned = entry.returned.min(leased.minus(spent));
         let spilled = app.take_back(&climate(&self.emergency, &self.overload, app), returned);
@@ -124,7 +126,8 @@ impl Book {
         if !app.policy.enabled {
             return Granted { remaining, policy_version, ..Granted::nothing(Reason::AppDisabled) };
         }
-        let ask = Ask { need: entry.need, want: entry.want.max(entry.need) };
+        let need = entry.need.min(MAX_AMOUNT);
+        let ask = Ask { need, want: entry.want.min(MAX_AMOUNT).max(need) };
         let Some(drawn) = self.draw(&entry.app, ask, now) else {
             return Granted::nothing(Reason::UnknownApp);
         };

@@ -76,6 +76,7 @@ impl Book {
             suspect_rate: app.suspects.rate,
             total_consumed: app.total_consumed,
             total_requests: app.total_requests,
+            by_operation: app.operations.totals(),
             pending: self.pending.iter().find(|pending| pending.policy.app == *id).cloned(),
         })
     }

@@ -2,6 +2,7 @@
 
 use super::{AppPolicy, Carry};
 use tollgate_core::account::Account;
+use tollgate_core::cost::Operation;
 use tollgate_core::emergency::Emergency;
 use tollgate_core::id::AppId;
 use tollgate_core::quota::Capacity;
@@ -53,8 +54,21 @@ pub struct AppView {
     pub total_consumed: u64,
     /// Requests in all.
     pub total_requests: u64,
+    /// Both by operation, as far as nodes reported it.
+    pub by_operation: Vec<OperationTotal>,
     /// The change that is scheduled, if there is one.
     pub pending: Option<Scheduled>,
+}
+
+/// All that was spent on one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperationTotal {
+    /// Which operation.
+    pub operation: Operation,
+    /// How many requests.
+    pub requests: u64,
+    /// What they cost, in whole tokens.
+    pub consumed: u64,
 }
 
 /// A change whose time has not come.

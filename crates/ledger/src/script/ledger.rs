@@ -48,7 +48,7 @@ impl<E: Engine> Ledger for ScriptLedger<E> {
     }
 
     async fn acquire(&self, cluster: &ClusterId, app: &AppId, cost: Tokens) -> Answer<Tokens> {
-        self.run(&text::ACQUIRE, cluster, Args::new().text(app).tokens(cost)).await?.tokens()
+        self.run(&text::ACQUIRE, cluster, Args::new().text(app).amount(cost)).await?.tokens()
     }
 
     async fn reserve(
@@ -59,12 +59,12 @@ impl<E: Engine> Ledger for ScriptLedger<E> {
         estimate: Tokens,
         timeout: Millis,
     ) -> Answer<Reservation> {
-        let args = Args::new().text(id).text(app).tokens(estimate).millis(timeout);
+        let args = Args::new().text(id).text(app).amount(estimate).millis(timeout);
         self.run(&text::RESERVE, cluster, args).await?.reservation()
     }
 
     async fn complete(&self, cluster: &ClusterId, id: &str, actual: Tokens) -> Answer<Settlement> {
-        self.run(&text::COMPLETE, cluster, Args::new().text(id).tokens(actual)).await?.settlement()
+        self.run(&text::COMPLETE, cluster, Args::new().text(id).amount(actual)).await?.settlement()
     }
 
     async fn cancel(&self, cluster: &ClusterId, id: &str) -> Answer<Settlement> {

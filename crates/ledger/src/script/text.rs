@@ -21,7 +21,8 @@ const CLOCK: &str = include_str!("lua/clock.lua");
 
 const TEST_CLOCK: &str = include_str!("lua/test_clock.lua");
 
-/// Every operation starts by bringing the book up to now, which may touch all of these.
+/// Every operation starts by bringing the book up to now, which may touch all of these; but what is rare is defined
+/// only when it is needed.
 macro_rules! script {
     ($name:literal $(with $part:literal)?) => {
         Script {
@@ -29,17 +30,24 @@ macro_rules! script {
             text: concat!(
                 include_str!("lua/clock.lua"),
                 include_str!("lua/book/units.lua"),
-                include_str!("lua/book/record.lua"),
+                include_str!("lua/book/batches.lua"),
+                include_str!("lua/book/rare/open.lua"),
                 include_str!("lua/book/cluster.lua"),
-                include_str!("lua/book/notice.lua"),
-                include_str!("lua/book/climate.lua"),
-                include_str!("lua/book/history.lua"),
                 include_str!("lua/book/app.lua"),
                 include_str!("lua/book/grant.lua"),
                 include_str!("lua/book/node.lua"),
-                include_str!("lua/book/policy.lua"),
-                include_str!("lua/book/reservation.lua"),
                 include_str!("lua/book/book.lua"),
+                "function open_rare()\n",
+                include_str!("lua/book/rare/history.lua"),
+                include_str!("lua/book/rare/cluster.lua"),
+                include_str!("lua/book/rare/notice.lua"),
+                include_str!("lua/book/rare/app.lua"),
+                include_str!("lua/book/rare/operation.lua"),
+                include_str!("lua/book/rare/node.lua"),
+                include_str!("lua/book/rare/policy.lua"),
+                include_str!("lua/book/rare/reservation.lua"),
+                include_str!("lua/book/rare/operate.lua"),
+                "end\n",
                 $(include_str!(concat!("lua/book/", $part, ".lua")),)?
                 include_str!(concat!("lua/", $name, ".lua")),
             ),

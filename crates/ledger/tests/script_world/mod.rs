@@ -6,13 +6,14 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
+use tollgate_core::cost::Operation;
 use tollgate_core::id::{AppId, ClusterId, NodeId};
 use tollgate_core::priority::Priority;
 use tollgate_core::quota::{Capacity, LoanTerms, Quota};
 use tollgate_core::units::{Millis, Rate, Ratio, Tokens};
 use tollgate_ledger::book::{App, Book};
 use tollgate_ledger::protocol::{
-    AppPolicy, Carry, Changes, Entry, PutApp, Seed, Sync, SyncReply, VersionedPolicy,
+    AppPolicy, Carry, Changes, Entry, OperationUse, PutApp, Seed, Sync, SyncReply, VersionedPolicy,
 };
 use tollgate_ledger::script::{MluaEngine, ScriptLedger, Store};
 use tollgate_ledger::{Answer, Ledger};
@@ -120,6 +121,8 @@ pub(crate) struct EntryPlan {
     /// What it says it holds and has spent, if it does not tell the truth.
     pub(crate) lie: Option<u64>,
     pub(crate) fallback: u64,
+    /// Operations by their number, requests and cost.
+    pub(crate) operations: Vec<(usize, u64, u64)>,
 }
 
 struct Node {
@@ -179,6 +182,7 @@ impl World {
             more: 330_000_000,
             lie: None,
             fallback: 1_000,
+            operations: vec![(app, 1, 1_500_000)],
         };
         self.sync(node, &(0..self.apps).map(plan).collect::<Vec<_>>(), false);
     }
@@ -313,20 +317,16 @@ impl World {
 
     /// What no answer tells.
     fn compare_totals(&self, app: &App, store: &Store) {
-        let key = format!("ratelimit:{{{}}}:app:{}", self.cluster, app.policy.app);
-        let field = |name| store.field(&key, name).unwrap();
-        let number = |name| field(name).parse::<u64>().unwrap();
-        assert_eq!(app.policy.body, field("body"));
-        assert_eq!((app.version, app.epoch), (number("version"), number("epoch")));
-        assert_eq!(app.total_consumed, number("total_consumed"));
-        assert_eq!(app.consumed_rest.micros(), number("consumed_rest"));
-        assert_eq!(app.total_requests, number("total_requests"));
-        assert_eq!(
-            (app.slack_used.micros(), app.slack_second),
-            (number("slack_used"), number("slack_second"))
-        );
-        let suspects = (app.suspects.rate.millis(), app.suspects.until.get());
-        assert_eq!(suspects, (number("suspect_rate"), number("suspect_until")));
+        let root = format!("ratelimit:{{{}}}", self.cluster);
+        let id: &str = &app.policy.app;
+        let body = store.field(&format!("{root}:bodies"), id).unwrap();
+        assert_eq!(app.policy.body.as_bytes(), body);
+        let row = row(store.field(&root, id).unwrap());
+        assert_eq!(row[..3], [app.version, app.since, app.epoch]);
+        let totals = [app.total_consumed, app.consumed_rest.micros(), app.total_requests];
+        let slack = [app.slack_used.micros(), app.slack_second];
+        let suspects = [app.suspects.rate.millis(), app.suspects.until.get()];
+        assert_eq!(row[32..], [&totals[..], &slack, &suspects].concat());
     }
 
     fn changes(&mut self, since: u64, limit: u32) -> Changes {
@@ -467,6 +467,7 @@ impl Node {
             app,
             spent: plan.lie.map_or(spent, |lie| Tokens::from_micros(lie / 2)),
             requests: plan.spent,
+            by_operation: plan.operations.iter().map(operation_use).collect(),
             returned,
             holding: plan.lie.map_or(*held, Tokens::from_micros),
             need,
@@ -489,6 +490,19 @@ impl Node {
         self.acked = 0;
         self.holding.clear();
     }
+}
+
+fn operation_use(&(index, requests, cost): &(usize, u64, u64)) -> OperationUse {
+    let operation = Operation::ALL[index % Operation::COUNT];
+    OperationUse { operation, requests, cost: Tokens::from_micros(cost) }
+}
+
+/// A row of doubles as numbers; one below zero as the largest.
+fn row(bytes: &[u8]) -> Vec<u64> {
+    let numbers = bytes.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap()));
+    numbers
+        .map(|number| if number < 0.0 { u64::MAX } else { format!("{number:.0}").parse().unwrap() })
+        .collect()
 }
 
 fn versioned(app: &App) -> VersionedPolicy {

@@ -13,15 +13,7 @@ use tollgate_core::demand::Demand;
 use tollgate_core::lease;
 use tollgate_core::reason::Reason;
 use tollgate_core::units::{Millis, Nanos, Rate, Tokens};
-use tollgate_ledger::protocol::{Entry, Granted};
-
-#[derive(Debug)]
-#[allow(dead_code)]
-struct OperationUse {
-    operation: Operation,
-    requests: u64,
-    cost: Tokens,
-}
+use tollgate_ledger::protocol::{Entry, Granted, OperationUse};
 
 /// The most requests that wait for one application at a time.
 const MAX_WAITING: usize = 1_024;
@@ -171,6 +163,7 @@ impl<T> Lease<T> {
         let entry = Entry {
             spent: self.carry.plus(left.minus(held)),
             requests: by_operation.iter().map(|spent| spent.requests).sum(),
+            by_operation,
             returned: self.returning,
             holding: held.min(left),
             fallback: self.fallback(),

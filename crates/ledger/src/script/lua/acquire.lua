@@ -5,14 +5,15 @@
 -- Example: app-a 5000000 -> {'ok', 9995000000}
 local function acquire(id, cost)
   book.advance()
-  local app = book.bring_up(id)
+  local app = apps.bring_up(id)
   if not app then
     return book.err('unknown_app')
   end
   return book.spend_now(app, cost) or book.ok(app.rights)
 end
 
-local failure = book.check(2)
+rare()
+local failure = book.open(2, { '' })
 if failure then
   return failure
 end

@@ -9,6 +9,11 @@ local ACCOUNT = {
   'rights', 'meter', 'outstanding', 'burst_drawn', 'burst_opened_at', 'borrowed', 'debt', 'refilled_at',
 }
 
+local FLOWS = {
+  'opened', 'minted', 'drawn', 'loaned', 'adopted', 'overrun',
+  'spent', 'lost', 'repaid', 'expired', 'suspected', 'dropped',
+}
+
 local function line(app, leased)
   local values = { app.id }
   for _, field in ipairs(ACCOUNT) do
@@ -30,7 +35,8 @@ local function balance()
   return result
 end
 
-local failure = book.check(0)
+rare()
+local failure = book.open(0, { '' })
 if failure then
   return failure
 end

@@ -5,29 +5,30 @@
 -- Example: app-a 100000000 -> {'ok', 120000000}
 local function borrow(id, amount)
   book.advance()
-  local app = book.bring_up(id)
+  local app = apps.bring_up(id)
   if not app then
     return book.err('unknown_app')
   end
   if l1.emergency ~= OFF then
-    return book.refused('emergency_quota_exceeded', nil, 0)
+    return book.refused(EMERGENCY_QUOTA_EXCEEDED, -1, 0)
   end
   local left = minus(app.loan_limit, app.borrowed)
   if amount > left then
-    return book.refused('borrow_limit_exceeded', nil, left)
+    return book.refused(BORROW_LIMIT_EXCEEDED, -1, left)
   end
   local spendable = cluster.spendable()
   if amount > spendable or spendable == 0 then
-    return book.refused('cluster_insufficient', nil, spendable)
+    return book.refused(CLUSTER_INSUFFICIENT, -1, spendable)
   end
   local room = minus(apps.room(app), app.rights)
   if amount > room then
-    return book.refused('borrow_limit_exceeded', nil, room)
+    return book.refused(BORROW_LIMIT_EXCEEDED, -1, room)
   end
   return book.ok(apps.borrow(app, amount))
 end
 
-local failure = book.check(2)
+rare()
+local failure = book.open(2, { '' })
 if failure then
   return failure
 end

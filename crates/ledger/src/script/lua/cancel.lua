@@ -9,7 +9,8 @@ local function cancel(id)
   return settled and book.ok(unpack(settled)) or book.err(failure)
 end
 
-local failure = book.check(1)
+rare()
+local failure = book.open(1, { '' })
 if failure then
   return failure
 end

@@ -27,20 +27,26 @@ end
 local function changes(since, limit)
   book.advance()
   local version, turn, is_whole = start(since)
-  local found = redis.call('ZRANGEBYSCORE', order, '(' .. text(version), '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 1)
+  local found = redis.call('ZRANGEBYSCORE', root .. ':order', '(' .. text(version), '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 1)
   local has_more = #found > 2 * limit
   local next = has_more and turn * SCALE + tonumber(found[2 * limit]) or l1.version
   local result = book.ok(l1.version, next, has_more and 1 or 0, is_whole)
-  for i = 1, 4 do
-    result[#result + 1] = l1[CAPACITY[i]]
+  for _, term in ipairs({ 'rate', 'reserved', 'burst_ratio', 'emergency_threshold' }) do
+    result[#result + 1] = l1[term]
   end
+  local ids = {}
   for i = 1, min(#found, 2 * limit), 2 do
-    result[#result + 1] = change(found[i])
+    ids[#ids + 1] = found[i]
+  end
+  apps.load(ids)
+  for _, id in ipairs(ids) do
+    result[#result + 1] = change(id)
   end
   return result
 end
 
-local failure = book.check(2)
+rare()
+local failure = book.open(2, { '' })
 if failure then
   return failure
 end

@@ -12,7 +12,7 @@ local function reason()
   if l1.emergency ~= BY_OPERATOR then
     return ''
   end
-  return redis.call('HGET', l1.key, 'emergency_reason')
+  return redis.call('HGET', root, ':reason')
 end
 
 local function cluster_view()
@@ -30,7 +30,8 @@ local function cluster_view()
   return result
 end
 
-local failure = book.check(0)
+rare()
+local failure = book.open(0, { '' })
 if failure then
   return failure
 end

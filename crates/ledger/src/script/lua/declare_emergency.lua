@@ -6,12 +6,12 @@
 local function declare(reason, duration)
   book.advance()
   l1.version = l1.version + 1
-  l1.emergency_reason = reason
-  cluster.declare_emergency(duration)
+  cluster.declare_emergency(reason, duration)
   return book.ok(l1.version)
 end
 
-local failure = book.check(2)
+rare()
+local failure = book.open(2, { '' })
 if failure then
   return failure
 end

@@ -3,18 +3,19 @@
 --
 -- KEYS: root   ARGV: as those of sync
 -- Result: as that of sync
--- Example: node-1 00000000000000000001 00000000000000000009 00000000000000000008 app-a 0 0 9000000 0 0 0 0
---   -> {'ok', '1700000000000 1 1 5000 0 0 0 0 0 10000000000 0 1 -'}
-local call = sync.read()
-local failure = book.check(call and #ARGV or SYNC_HEAD)
+-- Example: node-1 (1 9 8) app-a (0 0 9000000 0 0 0 0)
+--   -> {'ok', (1700000000000 1 1 5000 0 0 0 0 0 10000000000 0 1 0)}, what is in brackets being packed
+rare()
+local fields = sync.fields()
+local failure = book.open(fields and #ARGV or 2, fields or {})
 if failure then
   return failure
 end
-if call.acked ~= NO_CALL and redis.call('EXISTS', root .. ':node:' .. call.node) == 0 then
+if sync.is_repeated_goodbye(fields) then
   return book.err('stale')
 end
-local result = sync.answer(call)
+local result = sync.answer(fields)
 if result[1] == 'ok' then
-  nodes.bury(nodes.find(call.node))
+  nodes.bury(nodes.find(ARGV[1], fields))
 end
 return book.commit(result)

@@ -11,7 +11,8 @@ local function end_emergency()
   return book.ok(l1.version)
 end
 
-local failure = book.check(0)
+rare()
+local failure = book.open(0, { '' })
 if failure then
   return failure
 end

@@ -34,8 +34,9 @@ local function put_app(replaces, carry, effective_at)
   return book.ok(l1.version)
 end
 
-local failure = book.check(POLICY_ARITY + 3)
+rare()
+local failure = book.open(policy.ARITY + 3, { '' })
 if failure then
   return failure
 end
-return book.commit(put_app(tonumber(ARGV[POLICY_ARITY + 1]), ARGV[POLICY_ARITY + 2], tonumber(ARGV[POLICY_ARITY + 3])))
+return book.commit(put_app(tonumber(ARGV[policy.ARITY + 1]), ARGV[policy.ARITY + 2], tonumber(ARGV[policy.ARITY + 3])))

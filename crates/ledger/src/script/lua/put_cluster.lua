@@ -17,11 +17,9 @@ local function put_cluster(capacity)
   return book.ok(l1.version)
 end
 
-local failure = book.check(4)
+rare()
+local failure = book.open(4, { '' })
 if failure then
   return failure
 end
-return book.commit(put_cluster({
-  rate = tonumber(ARGV[1]), reserved = tonumber(ARGV[2]), burst_ratio = tonumber(ARGV[3]),
-  emergency_threshold = tonumber(ARGV[4]),
-}))
+return book.commit(put_cluster(cluster.read_capacity()))

@@ -20,7 +20,8 @@ local function reconcile()
   return result
 end
 
-local failure = book.check(0)
+rare()
+local failure = book.open(0, { '' })
 if failure then
   return failure
 end

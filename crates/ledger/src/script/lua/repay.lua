@@ -5,14 +5,15 @@
 -- Example: app-a 60000000 -> {'ok', 60000000, 50000000}
 local function repay(id, amount)
   book.advance()
-  local app = book.bring_up(id)
+  local app = apps.bring_up(id)
   if not app then
     return book.err('unknown_app')
   end
   return book.ok(apps.repay(app, amount))
 end
 
-local failure = book.check(2)
+rare()
+local failure = book.open(2, { '' })
 if failure then
   return failure
 end

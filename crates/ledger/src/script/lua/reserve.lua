@@ -10,7 +10,7 @@ local function reserve(id, app_id, estimate, timeout)
     -- The answer got lost and the call came again.
     return book.ok(held.estimate, held.expires_at)
   end
-  local app = book.bring_up(app_id)
+  local app = apps.bring_up(app_id)
   if not app then
     return book.err('unknown_app')
   end
@@ -22,7 +22,8 @@ local function reserve(id, app_id, estimate, timeout)
   return book.ok(estimate, now + timeout)
 end
 
-local failure = book.check(4)
+rare()
+local failure = book.open(4, { '' })
 if failure then
   return failure
 end

@@ -5,7 +5,7 @@
 -- Example: app-a -> {'ok'}
 local function reset(id)
   book.advance()
-  local app = book.bring_up(id)
+  local app = apps.bring_up(id)
   if not app then
     return book.err('unknown_app')
   end
@@ -13,7 +13,8 @@ local function reset(id)
   return book.ok()
 end
 
-local failure = book.check(1)
+rare()
+local failure = book.open(1, { '' })
 if failure then
   return failure
 end

@@ -9,18 +9,20 @@ local SEED_HEAD = 5
 
 -- What is left of a cluster whose own record is gone would mix with the new one.
 local function clear_remains()
-  for _, id in ipairs(redis.call('ZRANGE', app_index, 0, -1)) do
-    redis.call('DEL', root .. ':app:' .. id)
-  end
   for _, id in ipairs(redis.call('ZRANGE', heard, 0, -1)) do
     redis.call('DEL', root .. ':node:' .. id)
   end
-  redis.call('DEL', app_index, order, gone, heard, silent, quiet, pending, ends)
+  redis.call('DEL', root)
+  for _, part in ipairs({
+    'apps', 'bodies', 'operations', 'order', 'gone', 'heard', 'silent', 'quiet', 'pending', 'ends',
+  }) do
+    redis.call('DEL', root .. ':' .. part)
+  end
 end
 
 local function seed(capacity, remembered)
   local promised = 0
-  for i = SEED_HEAD + 1, #ARGV, POLICY_ARITY do
+  for i = SEED_HEAD + 1, #ARGV, policy.ARITY do
     local _, terms = policy.read(i)
     promised = add_rates(promised, terms.guaranteed)
   end
@@ -31,12 +33,12 @@ local function seed(capacity, remembered)
   clear_remains()
   local is_lost = remembered >= 0
   local first = is_lost and remembered + 1 or 1
-  cluster.open(capacity, promised, 0, first)
+  cluster.new(capacity, promised, first)
   l1.slack = is_lost and 0 or cluster.ceiling()
   -- Each application comes with a version of its own, so that a reader can go on after any of them.
-  for i = SEED_HEAD + 1, #ARGV, POLICY_ARITY do
+  for i = SEED_HEAD + 1, #ARGV, policy.ARITY do
     local id, terms = policy.read(i)
-    l1.version = first + (i - SEED_HEAD - 1) / POLICY_ARITY
+    l1.version = first + (i - SEED_HEAD - 1) / policy.ARITY
     if is_lost then
       apps.open(id, terms, l1.version, nil)
     else
@@ -46,13 +48,11 @@ local function seed(capacity, remembered)
   return book.commit(book.ok(l1.version))
 end
 
-if #KEYS ~= 1 or #ARGV < SEED_HEAD or (#ARGV - SEED_HEAD) % POLICY_ARITY ~= 0 then
+rare()
+if #KEYS ~= 1 or #ARGV < SEED_HEAD or (#ARGV - SEED_HEAD) % policy.ARITY ~= 0 then
   return book.err('arity', #KEYS, #ARGV, SEED_HEAD)
 end
-if l1 then
+if not book.open(#ARGV, { '' }) then
   return book.ok(l1.version)
 end
-return seed({
-  rate = tonumber(ARGV[1]), reserved = tonumber(ARGV[2]), burst_ratio = tonumber(ARGV[3]),
-  emergency_threshold = tonumber(ARGV[4]),
-}, tonumber(ARGV[5]))
+return seed(cluster.read_capacity(), tonumber(ARGV[5]))

@@ -1,12 +1,13 @@
 -- A node reports and asks: see the library for the arguments and the reply.
 --
--- KEYS: root   ARGV: node incarnation seq acked (app spent requests returned holding need want fallback)*
+-- KEYS: root   ARGV: node head (app entry)*
 -- Result: {'ok', reply} or {'err', 'fenced' | 'stale' | 'unseeded'}
--- Example: node-1 00000000000000000001 00000000000000000001 00000000000000000000 app-a 0 0 0 0 5000000 9000000 100000
---   -> {'ok', '1700000000000 1 1 5000 0 0 0 0 9000000 9991000000 0 1 -'}
-local call = sync.read()
-local failure = book.check(call and #ARGV or SYNC_HEAD)
+-- Example: node-1 (1 1 0) app-a (0 0 0 0 5000000 9000000 100000)
+--   -> {'ok', (1700000000000 1 1 5000 0 0 0 0 9000000 9991000000 0 1 0)}, what is in brackets being packed
+local fields = sync.fields()
+local failure = book.open(fields and #ARGV or 2, fields or {})
 if failure then
   return failure
 end
-return book.commit(sync.answer(call))
+local result, node = sync.answer(fields)
+return node and book.commit(result) or result

@@ -47,7 +47,7 @@ impl Command {
             "DEL" => Ok(int(self.args.iter().filter(|key| store.remove(key)).count())),
             // Nothing expires here: a test that needs it takes a real server.
             "EXISTS" | "PEXPIRE" | "PERSIST" => Ok(int(usize::from(store.contains(key)))),
-            "HGET" | "HGETALL" | "HMGET" | "HSET" => self.hash(store, key, args),
+            "HDEL" | "HGET" | "HGETALL" | "HMGET" | "HSET" => self.hash(store, key, args),
             "LINDEX" | "LLEN" | "LPOP" | "LRANGE" | "LREM" | "RPUSH" => self.list(store, key, args),
             name if name.starts_with('Z') => self.sorted(store, key, args),
             _ => Err(self.refuse("is not a command that scripts use")),
@@ -58,6 +58,7 @@ impl Command {
         let hash = store.hash(key).ok_or_else(|| self.refuse("found something else than a hash"))?;
         let get = |field: &Bytes| hash.get(field).map_or(Value::Nil, |value| Value::Bulk(value.clone()));
         let answer = match (self.name.as_str(), args) {
+            ("HDEL", [field]) => int(usize::from(hash.remove(field).is_some())),
             ("HGET", [field]) => get(field),
             ("HGETALL", []) => {
                 array(hash.iter().flat_map(|(field, value)| [field, value]).cloned().map(Value::Bulk))

@@ -3,6 +3,7 @@
 mod command;
 mod convert;
 mod post;
+mod rows;
 mod store;
 
 pub use store::Store;
@@ -134,6 +135,7 @@ fn open(clock: impl LedgerClock + 'static, server: &Arc<Mutex<Server>>) -> mlua:
         lua.create_function(move |lua, args| pcall(lua, &args).or_else(|error| caught(lua, &error)))?,
     )?;
     lua.globals().set("redis", redis)?;
+    lua.globals().set("struct", rows::library(&lua)?)?;
     forbid_globals(&lua)?;
     Ok(lua)
 }

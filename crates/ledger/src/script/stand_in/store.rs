@@ -27,16 +27,16 @@ pub(super) struct Sorted {
 }
 
 impl Store {
-    /// The text of a field of a hash, if there is one.
-    pub fn field(&self, key: &str, field: &str) -> Option<String> {
+    /// The bytes of a field of a hash, if there is one.
+    pub fn field(&self, key: &str, field: &str) -> Option<&[u8]> {
         match self.keys.get(key.as_bytes())? {
-            Data::Hash(hash) => Some(String::from_utf8_lossy(hash.get(field.as_bytes())?).into_owned()),
+            Data::Hash(hash) => hash.get(field.as_bytes()).map(Vec::as_slice),
             _ => None,
         }
     }
 
     /// Sets a field of a hash, as something that is not a script might.
-    pub fn set_field(&mut self, key: &str, field: &str, value: &str) {
+    pub fn set_field(&mut self, key: &str, field: &str, value: &[u8]) {
         if let Some(hash) = self.hash(&key.into()) {
             hash.insert(field.into(), value.into());
         }

@@ -1,9 +1,7 @@
-use crate::protocol::{AppPolicy, Carry, Entry, PutApp, Seed, Sync};
+use super::row::{MOST, Row};
+use crate::protocol::{AppPolicy, Carry, Entry, MAX_AMOUNT, PutApp, Seed, Sync};
 use tollgate_core::quota::Capacity;
 use tollgate_core::units::{Millis, Rate, Ratio, Tokens};
-
-/// A script works with doubles: times and counts beyond this would not be exact.
-const MOST: u64 = 1 << 52;
 
 /// The arguments of a script.
 #[derive(Debug, Default)]
@@ -15,9 +13,8 @@ impl Args {
     }
 
     pub(in crate::script) fn sync(sync: &Sync) -> Self {
-        let head =
-            Self::new().text(&sync.node).counter(sync.incarnation).counter(sync.seq).counter(sync.acked);
-        sync.entries.iter().fold(head, Self::entry)
+        let head = Row::new().counter(sync.incarnation).counter(sync.seq).counter(sync.acked);
+        sync.entries.iter().fold(Self::new().text(&sync.node).row(head), Self::entry)
     }
 
     pub(in crate::script) fn seed(seed: &Seed) -> Self {
@@ -48,6 +45,11 @@ impl Args {
         self.number(tokens.micros())
     }
 
+    /// Something that is spent or asked for.
+    pub(in crate::script) fn amount(self, amount: Tokens) -> Self {
+        self.tokens(amount.min(MAX_AMOUNT))
+    }
+
     pub(in crate::script) fn millis(self, millis: Millis) -> Self {
         self.number(millis.get())
     }
@@ -57,14 +59,19 @@ impl Args {
     }
 
     fn entry(self, entry: &Entry) -> Self {
-        self.text(&entry.app)
-            .tokens(entry.spent)
+        let numbers = Row::new()
+            .number(entry.spent.min(MAX_AMOUNT).micros())
             .number(entry.requests)
-            .tokens(entry.returned)
-            .tokens(entry.holding)
-            .tokens(entry.need)
-            .tokens(entry.want)
-            .rate(entry.fallback)
+            .number(entry.returned.micros())
+            .number(entry.holding.micros())
+            .number(entry.need.min(MAX_AMOUNT).micros())
+            .number(entry.want.min(MAX_AMOUNT).micros())
+            .number(entry.fallback.millis());
+        let numbers = entry.by_operation.iter().fold(numbers, |numbers, used| {
+            let index = used.operation.index() as u64;
+            numbers.number(index).number(used.requests).number(used.cost.micros())
+        });
+        self.text(&entry.app).row(numbers)
     }
 
     fn policy(self, policy: &AppPolicy) -> Self {
@@ -101,8 +108,8 @@ impl Args {
         self.text(&number.min(MOST).to_string())
     }
 
-    /// A number of any size, which a script only compares.
-    fn counter(self, number: u64) -> Self {
-        self.text(&format!("{number:020}"))
+    fn row(mut self, row: Row) -> Self {
+        self.0.push(row.into_inner());
+        self
     }
 }

@@ -1,7 +1,8 @@
-//! What goes to a script and what comes back, as texts and numbers.
+//! What goes to a script and what comes back, as texts, numbers and rows of them.
 
 mod args;
 mod reply;
+mod row;
 mod view;
 
 pub(super) use args::Args;

@@ -1,8 +1,8 @@
+use super::row::Numbers;
 use crate::book::{Audit, Flows, Line};
 use crate::ledger::Answer;
 use crate::protocol::{Granted, LedgerError, Refusal, SyncReply};
 use crate::script::Value;
-use std::str::SplitAsciiWhitespace;
 use tollgate_core::account::Account;
 use tollgate_core::borrow::Loan;
 use tollgate_core::burst::Allowance;
@@ -11,6 +11,18 @@ use tollgate_core::id::AppId;
 use tollgate_core::reason::Reason;
 use tollgate_core::reservation::{Reservation, Settlement};
 use tollgate_core::units::{Millis, Rate, Ratio, Tokens};
+
+/// The reasons that scripts know, by number: the first is 1.
+const REASONS: [Reason; 8] = [
+    Reason::UnknownApp,
+    Reason::AppDisabled,
+    Reason::AppExhausted,
+    Reason::ClusterExhausted,
+    Reason::EmergencyBlocked,
+    Reason::EmergencyQuotaExceeded,
+    Reason::BorrowLimitExceeded,
+    Reason::ClusterInsufficient,
+];
 
 /// What a script answered, read from front to back.
 #[derive(Debug)]
@@ -44,8 +56,8 @@ impl Reply {
     }
 
     pub(in crate::script) fn sync_reply(&mut self) -> Answer<SyncReply> {
-        let text = self.text()?;
-        Words(text.split_ascii_whitespace()).sync_reply()
+        let row = self.bytes()?;
+        Numbers::new(&row)?.sync_reply()
     }
 
     pub(in crate::script) fn drifts(&mut self) -> Answer<Vec<(AppId, Ratio)>> {
@@ -132,7 +144,7 @@ impl Reply {
 
     fn refusal(&mut self) -> Answer<Refusal> {
         Ok(Refusal {
-            reason: reason(&self.text()?)?,
+            reason: reason(self.number()?)?.ok_or_else(|| unexpected(&"no reason"))?,
             wait: self.optional()?.map(Millis::new),
             available: self.tokens()?,
         })
@@ -156,24 +168,26 @@ impl Reply {
     }
 
     pub(super) fn text(&mut self) -> Answer<String> {
+        String::from_utf8(self.bytes()?).map_err(|error| unexpected(&error))
+    }
+
+    pub(super) fn bytes(&mut self) -> Answer<Vec<u8>> {
         match self.0.next() {
-            Some(Value::Bulk(bytes)) => String::from_utf8(bytes).map_err(|error| unexpected(&error)),
+            Some(Value::Bulk(bytes)) => Ok(bytes),
             other => Err(unexpected(&other)),
         }
     }
 }
 
-/// The reply to a sync, which is one text so that it can be kept and sent again.
-struct Words<'a>(SplitAsciiWhitespace<'a>);
-
-impl Words<'_> {
+/// The reply to a sync is one row, so that it can be kept and sent again.
+impl Numbers<'_> {
     fn sync_reply(&mut self) -> Answer<SyncReply> {
         Ok(SyncReply {
             now: self.millis()?,
             epoch: self.number()?,
             version: self.number()?,
             lease_ttl: self.millis()?,
-            emergency: self.emergency()?,
+            emergency: emergency(self.number()?, self.millis()?, self.millis()?)?,
             cut: ratio(self.number()?)?,
             entries: self.entries()?,
         })
@@ -181,46 +195,21 @@ impl Words<'_> {
 
     fn entries(&mut self) -> Answer<Vec<Granted>> {
         let mut entries = Vec::new();
-        while let Some(word) = self.0.next() {
+        while !self.is_at_end() {
             entries.push(Granted {
-                granted: Tokens::from_micros(number(word)?),
+                granted: Tokens::from_micros(self.number()?),
                 remaining: Tokens::from_micros(self.number()?),
                 wait: self.optional()?.map(Millis::new),
                 policy_version: self.number()?,
-                refusal: Some(self.word()?).filter(|word| *word != "-").map(reason).transpose()?,
+                refusal: reason(self.number()?)?,
             });
         }
         Ok(entries)
     }
 
-    fn emergency(&mut self) -> Answer<Emergency> {
-        emergency(self.number()?, self.millis()?, self.millis()?)
-    }
-
-    fn optional(&mut self) -> Answer<Option<u64>> {
-        match self.word()? {
-            "-1" => Ok(None),
-            word => number(word).map(Some),
-        }
-    }
-
     fn millis(&mut self) -> Answer<Millis> {
         self.number().map(Millis::new)
     }
-
-    fn number(&mut self) -> Answer<u64> {
-        number(self.word()?)
-    }
-}
-
-impl<'a> Words<'a> {
-    fn word(&mut self) -> Answer<&'a str> {
-        self.0.next().ok_or_else(|| unexpected(&"the end of a reply"))
-    }
-}
-
-fn number(word: &str) -> Answer<u64> {
-    word.parse().map_err(|_| unexpected(&word))
 }
 
 pub(super) fn emergency(state: u64, since: Millis, until: Millis) -> Answer<Emergency> {
@@ -236,8 +225,11 @@ pub(super) fn ratio(parts: u64) -> Answer<Ratio> {
     u32::try_from(parts).map(Ratio::from_parts).map_err(|_| unexpected(&parts))
 }
 
-fn reason(code: &str) -> Answer<Reason> {
-    Reason::parse(code).ok_or_else(|| unexpected(&code))
+/// The reason of that number; none for zero.
+fn reason(number: u64) -> Answer<Option<Reason>> {
+    let Some(index) = number.checked_sub(1) else { return Ok(None) };
+    let reason = usize::try_from(index).ok().and_then(|index| REASONS.get(index));
+    reason.copied().map(Some).ok_or_else(|| unexpected(&number))
 }
 
 pub(super) fn unexpected(what: &dyn std::fmt::Debug) -> LedgerError {

@@ -1,8 +1,12 @@
 //! Pages and views, as scripts write them.
 
 use super::reply::{Reply, emergency, ratio, unexpected};
+use super::row::Numbers;
 use crate::ledger::Answer;
-use crate::protocol::{AppPolicy, AppView, Carry, Changes, ClusterView, Scheduled, VersionedPolicy};
+use crate::protocol::{
+    AppPolicy, AppView, Carry, Changes, ClusterView, OperationTotal, Scheduled, VersionedPolicy,
+};
+use tollgate_core::cost::Operation;
 use tollgate_core::id::AppId;
 use tollgate_core::priority::Priority;
 use tollgate_core::quota::{Capacity, LoanTerms, Quota};
@@ -59,8 +63,29 @@ impl Reply {
             suspect_rate: self.rate()?,
             total_consumed: self.number()?,
             total_requests: self.number()?,
+            by_operation: self.operations()?,
             pending: self.scheduled(id)?,
         })
+    }
+
+    /// Rows of operation, requests, whole tokens and the fraction of one, which is not told.
+    fn operations(&mut self) -> Answer<Vec<OperationTotal>> {
+        let row = self.bytes()?;
+        let mut numbers = Numbers::new(&row)?;
+        let mut totals = Vec::new();
+        while !numbers.is_at_end() {
+            let index = usize::try_from(numbers.number()?).ok();
+            let operation = index.and_then(|index| Operation::ALL.get(index).copied());
+            totals.push(OperationTotal {
+                operation: operation.ok_or_else(|| unexpected(&index))?,
+                requests: numbers.number()?,
+                consumed: numbers.number()?,
+            });
+            numbers.number()?;
+        }
+        totals.retain(|total| total.requests > 0 || total.consumed > 0);
+        totals.sort_by_key(|total| total.operation);
+        Ok(totals)
     }
 
     fn versioned(&mut self, app: AppId) -> Answer<VersionedPolicy> {

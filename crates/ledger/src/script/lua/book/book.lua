@@ -1,88 +1,66 @@
--- The book as a whole: bringing it up to now, answering, and writing down what changed.
+-- The book as a whole: opening it, bringing it up to now, answering, and writing down what changed.
 --
 -- Results are {'ok', ...} or {'err', code, ...}. Whatever an operation answers, what it did on the way to it stays.
 local HARVEST_INTERVAL = 1000
 
 local book = {}
 
-function book.ok(...)
-  return { 'ok', ... }
-end
-
-function book.err(...)
-  return { 'err', ... }
-end
-
--- Not enough tokens, why, and how long until there are.
-function book.refused(reason, wait, available)
-  return book.err('refused', reason, wait or -1, available)
-end
-
--- What stands in the way of an operation on a known cluster with that many arguments; nil if nothing does.
-function book.check(arity)
+-- Opens the book with the applications in the list of fields to read, but for the first. Returns what stands in the way of
+-- an operation on a known cluster that takes that many arguments; nil if nothing does.
+function book.open(arity, fields)
   if #KEYS ~= 1 or #ARGV ~= arity then
-    return book.err('arity', #KEYS, #ARGV, arity)
+    return { 'err', 'arity', #KEYS, #ARGV, arity }
   end
-  if not l1 then
-    return book.err('unseeded')
+  fields[1] = ':l1'
+  local records = in_batches('HMGET', root, fields)
+  if not records[1] then
+    return { 'err', 'unseeded' }
   end
-end
-
--- Lets the meters of a few applications that nobody asks for spill, in turn.
-local function harvest()
-  if now >= l1.harvested_at and now - l1.harvested_at < HARVEST_INTERVAL then
-    return
+  cluster.unpack(records[1])
+  for i = 2, #fields do
+    apps.take(fields[i], records[i])
   end
-  l1.harvested_at = now
-  local from = l1.harvest_cursor == '' and '-' or '(' .. l1.harvest_cursor
-  local turn = redis.call('ZRANGEBYLEX', app_index, from, '+', 'LIMIT', 0, CHORES)
-  for _, id in ipairs(turn) do
-    apps.refill(apps.find(id))
-  end
-  l1.harvest_cursor = #turn < CHORES and '' or turn[#turn]
 end
 
 -- Brings the cluster up to now: slack, overload, emergency, and a bounded part of the chores.
 function book.advance()
-  cluster.refill()
-  cluster.follow()
+  local elapsed = min(minus(now, l1.refilled_at), MAX_ELAPSED)
+  l1.refilled_at = now
+  cluster.absorb(min(minus(l1.rate, l1.promised) * elapsed, TOKENS_MAX))
+  local used = cluster.usage()
+  if used > OVERLOAD_STARTS_AT or l1.cut > 0 or l1.emergency ~= OFF or used > l1.emergency_threshold then
+    rare()
+    cluster.follow(used)
+  end
   if now >= l1.due then
-    policy.apply_due()
-    nodes.expire()
-    reservations.expire()
-    l1.due = min(nodes.next_due(), policy.next_due(), reservations.next_due())
+    rare()
+    book.do_what_is_due()
   end
-  harvest()
-end
-
--- The application of that name brought up to now, or false.
-function book.bring_up(id)
-  local app = apps.find(id)
-  if app then
-    apps.refill(app)
+  if now < l1.harvested_at or now - l1.harvested_at >= HARVEST_INTERVAL then
+    rare()
+    book.harvest()
   end
-  return app
-end
-
--- Takes and spends all of a cost from an application brought up to now; returns the refusal if it cannot.
-function book.spend_now(app, cost)
-  if app.enabled == 0 then
-    return book.refused('app_disabled', nil, app.rights)
-  end
-  local grant = grants.draw(app, cost, cost)
-  if grant.refusal then
-    return book.refused(grant.refusal, grant.wait, grant.available)
-  end
-  grants.hand_out(app, grant)
-  apps.spend(app, cost, 1)
 end
 
 -- Writes down what changed, says so, and hands the result on.
 function book.commit(result)
-  record.save(l1, CLUSTER)
-  apps.save()
+  local changes = { ':l1', cluster.pack() }
+  for id, app in pairs(apps.loaded) do
+    local record = app and apps.pack(app)
+    if app and record ~= app.record then
+      changes[#changes + 1] = id
+      changes[#changes + 1] = record
+    end
+  end
+  in_batches('HSET', root, changes)
   nodes.save()
-  notice.publish()
+  if operations then
+    operations.save()
+  end
+  if l1.version ~= found_version then
+    rare()
+    notice.publish()
+  end
   return result
 end
 

@@ -1,135 +1,181 @@
 -- The one call of a node: report what was spent, give back what is not needed, get what is.
 --
--- ARGV: node incarnation seq acked, then for each application: app spent requests returned holding need want fallback.
--- incarnation, seq and acked are texts of twenty digits. The reply is one text, which is kept with the node in case it
--- gets lost: 'now epoch version lease_ttl emergency since until cut', then for each application
--- ' granted remaining wait policy_version refusal', where wait is -1 for never and refusal is - for none.
-local SYNC_HEAD, SYNC_ENTRY = 4, 8
+-- ARGV: node head, then for each application: app entry. Head and entry are rows of doubles: the upper and lower halves of
+-- incarnation, seq and acked; and spent, requests, returned, holding, need, want, fallback, then operation, requests and cost
+-- for each operation that is reported. The reply is one row of
+-- doubles, which is kept with the node in case it gets lost: now, epoch, version, lease_ttl, emergency, since, until,
+-- cut, then for each application granted, remaining, wait, policy_version, refusal, where wait is -1 for never and refusal
+-- is a number, 0 for none.
+local HEAD_FORMAT, ENTRY_FORMAT = '<dddddd', '<ddddddd'
+local OPERATIONS_START = 57
+local REPLY_FORMAT, GRANTED_FORMAT = '<dddddddd', '<ddddd'
 
 local sync = {}
 
--- The arguments as a call; nil if their number is wrong.
-function sync.read()
-  if #ARGV < SYNC_HEAD or (#ARGV - SYNC_HEAD) % SYNC_ENTRY ~= 0 then
+-- The fields to read for the applications of a call: theirs after one that is left to the reader. Nil if the number of
+-- arguments is wrong.
+function sync.fields()
+  local count = #ARGV
+  if count < 2 or count % 2 ~= 0 then
     return nil
   end
-  local call = { node = ARGV[1], incarnation = ARGV[2], seq = ARGV[3], acked = ARGV[4], entries = {}, apps = {} }
-  for i = SYNC_HEAD + 1, #ARGV, SYNC_ENTRY do
-    call.apps[#call.apps + 1] = ARGV[i]
-    call.entries[#call.entries + 1] = {
-      app = ARGV[i], spent = tonumber(ARGV[i + 1]), requests = tonumber(ARGV[i + 2]),
-      returned = tonumber(ARGV[i + 3]), holding = tonumber(ARGV[i + 4]), need = tonumber(ARGV[i + 5]),
-      want = tonumber(ARGV[i + 6]), fallback = tonumber(ARGV[i + 7]),
-    }
+  local fields = { '' }
+  for i = 3, count, 2 do
+    fields[#fields + 1] = ARGV[i]
   end
-  return call
+  return fields
+end
+
+-- Whether a number is less than another, each given by its halves.
+local function is_less(high, low, other_high, other_low)
+  return high < other_high or high == other_high and low < other_low
+end
+
+-- The call in the arguments.
+local function read()
+  local incarnation_high, incarnation_low, seq_high, seq_low, acked_high, acked_low
+    = struct.unpack(HEAD_FORMAT, ARGV[2])
+  return {
+    node = ARGV[1], incarnation_high = incarnation_high, incarnation_low = incarnation_low,
+    seq_high = seq_high, seq_low = seq_low, acked_high = acked_high, acked_low = acked_low,
+  }
 end
 
 -- What was answered to the very same call, or the error if it comes too late; nil if it is new.
 local function answered(call, node)
-  if not node or is_less(node.incarnation, call.incarnation) then
+  if node.incarnation_high ~= call.incarnation_high or node.incarnation_low ~= call.incarnation_low then
+    if is_less(call.incarnation_high, call.incarnation_low, node.incarnation_high, node.incarnation_low) then
+      return { 'err', 'fenced' }
+    end
     return nil
   end
-  if call.incarnation ~= node.incarnation then
-    return book.err('fenced')
-  end
-  if is_less(node.seq, call.seq) then
+  if is_less(node.seq_high, node.seq_low, call.seq_high, call.seq_low) then
     return nil
   end
-  if call.seq ~= node.seq then
-    return book.err('stale')
+  if node.seq_high ~= call.seq_high or node.seq_low ~= call.seq_low then
+    return { 'err', 'stale' }
   end
-  return book.ok(redis.call('HGET', node.key, 'reply'))
+  return { 'ok', redis.call('HGET', node.key, ':reply') }
+end
+
+-- The last call of this life of a node that the ledger knows of.
+local function last_known(call, node)
+  if node and node.incarnation_high == call.incarnation_high and node.incarnation_low == call.incarnation_low then
+    return node.seq_high, node.seq_low
+  end
+  return 0, 0
 end
 
 -- A node that had an answer the ledger knows nothing of: writes were lost, in a failover say. What they granted is
 -- not known any more, so everybody starts from nothing, and nodes present what they hold.
 local function notice_loss(call, node)
-  local known = node and node.incarnation == call.incarnation and node.seq or NO_CALL
-  if is_less(known, call.acked) then
-    l1.epoch = l1.epoch + 1
-    l1.version = l1.version + 1
-    history.start_over()
-    l1.slack, l1.refilled_at = 0, now
+  local seq_high, seq_low = last_known(call, node)
+  if is_less(seq_high, seq_low, call.acked_high, call.acked_low) then
+    rare()
+    cluster.start_over()
   end
 end
 
 local function admit(call, node)
-  if node and is_less(node.incarnation, call.incarnation) then
+  if node and is_less(node.incarnation_high, node.incarnation_low, call.incarnation_high, call.incarnation_low) then
+    rare()
     nodes.bury(node)
     node = false
   end
-  node = node or nodes.open(call.node, call.incarnation)
+  if not node then
+    rare()
+    node = nodes.open(call.node, call.incarnation_high, call.incarnation_low)
+  end
   nodes.hear(node)
   return node
 end
 
--- Books what was spent and what comes back; returns what is left in the lease.
-local function settle(node, app, entry)
-  local lease = nodes.lease(node, app)
-  local leased = lease and lease.amount or 0
-  local spent = min(entry.spent, leased)
-  apps.spend(app, spent, entry.requests)
-  apps.spend_unleased(app, minus(entry.spent, spent))
-
-  local returned = min(entry.returned, minus(leased, spent))
+-- Books what a node reports of a lease; returns what is left in it.
+local function settle(app, leased, spent, requests, returned, holding)
+  local from_lease = min(spent, leased)
+  apps.spend(app, from_lease, requests)
+  if spent > from_lease then
+    rare()
+    apps.spend_unleased(app, spent - from_lease)
+  end
+  local left = leased - from_lease
+  returned = min(returned, left)
   apps.take_back(app, returned)
-
-  local left = minus(minus(leased, spent), returned)
-  if entry.holding < left then
-    -- The node lost some: nobody will spend them any more.
-    apps.write_off(app, minus(left, entry.holding))
-    return entry.holding
+  left = left - returned
+  if holding == left then
+    return left
   end
-  return plus(left, apps.adopt(app, minus(entry.holding, left)))
+  rare()
+  return apps.settle_difference(app, left, holding)
 end
 
-local function granted(grant, remaining, wait, version, refusal)
-  return { granted = grant, text = table.concat({
-    text(grant), text(remaining), wait and text(wait) or '-1', text(version), refusal or '-',
-  }, ' ') }
-end
-
-local function lease_out(app, entry)
-  if app.enabled == 0 then
-    return granted(0, app.rights, nil, app.version, 'app_disabled')
-  end
-  local grant = grants.draw(app, entry.need, max(entry.want, entry.need))
-  grants.hand_out(app, grant)
-  return granted(grant.total, app.rights, grant.wait, app.version, grant.refusal)
-end
-
-local function serve(node, entry)
-  local app = book.bring_up(entry.app)
+-- Serves one application of a call; returns its part of the reply.
+local function serve(node, id, entry)
+  local app = apps.bring_up(id)
   if not app then
-    return granted(0, 0, nil, 0, 'unknown_app').text
+    return struct.pack(GRANTED_FORMAT, 0, 0, -1, 0, UNKNOWN_APP)
   end
-  local left = settle(node, app, entry)
-  local answer = lease_out(app, entry)
-  nodes.set_lease(node, app, plus(left, answer.granted), entry.fallback)
-  return answer.text
+  local spent, requests, returned, holding, need, want, fallback = struct.unpack(ENTRY_FORMAT, entry)
+  local lease = node.leases[id]
+  if not lease then
+    lease = { amount = 0, since = app.since }
+    node.leases[id] = lease
+  end
+  local leased = lease.since == app.since and lease.amount or 0
+  if #entry >= OPERATIONS_START then
+    operations.count(id, entry, OPERATIONS_START)
+  end
+  local left = settle(app, leased, spent, requests, returned, holding)
+  local granted, wait, refusal = 0, -1, APP_DISABLED
+  if app.enabled == 1 then
+    local grant = grants.draw(app, need, max(want, need))
+    grants.hand_out(app, grant)
+    granted, wait, refusal = grant.total, grant.wait, grant.refusal
+  end
+  lease.amount, lease.fallback, lease.suspect, lease.since = plus(left, granted), fallback, 0, app.since
+  return struct.pack(GRANTED_FORMAT, granted, app.rights, wait, app.version, refusal)
 end
 
--- Answers a node. The same call again gets the same answer again, and changes nothing.
-function sync.answer(call)
-  local node = nodes.find(call.node, call.apps)
-  local before_now = answered(call, node)
+-- Reads the totals of those applications that operations are reported of.
+local function load_operations(fields)
+  local ids = {}
+  for i = 2, #fields do
+    if #ARGV[2 * i] >= OPERATIONS_START then
+      ids[#ids + 1] = fields[i]
+    end
+  end
+  if #ids > 0 then
+    rare()
+    operations.load(ids)
+  end
+end
+
+-- Whether a node that is not known any more says that it had an answer before.
+function sync.is_repeated_goodbye(fields)
+  local call = read()
+  return (call.acked_high > 0 or call.acked_low > 0) and not nodes.find(call.node, fields)
+end
+
+-- Answers a node; returns the node too if anything changed. The same call again gets the same answer again, and
+-- changes nothing.
+function sync.answer(fields)
+  local call = read()
+  local node = nodes.find(call.node, fields)
+  local before_now = node and answered(call, node)
   if before_now then
     return before_now
   end
   book.advance()
   notice_loss(call, node)
   node = admit(call, node)
-  local answers = {}
-  for i, entry in ipairs(call.entries) do
-    answers[i] = serve(node, entry)
+  load_operations(fields)
+  local parts = { '' }
+  for i = 2, #fields do
+    parts[i] = serve(node, fields[i], ARGV[2 * i])
   end
-  local head = {
-    text(now), text(l1.epoch), text(l1.version), text(LEASE_TTL),
-    text(l1.emergency), text(l1.emergency_since), text(l1.emergency_until), text(l1.cut),
-  }
-  table.insert(answers, 1, table.concat(head, ' '))
-  node.seq, node.reply = call.seq, table.concat(answers, ' ')
-  return book.ok(node.reply)
+  parts[1] = struct.pack(REPLY_FORMAT, now, l1.epoch, l1.version, LEASE_TTL,
+    l1.emergency, l1.emergency_since, l1.emergency_until, l1.cut)
+  node.seq_high, node.seq_low, node.reply = call.seq_high, call.seq_low, table.concat(parts)
+  return { 'ok', node.reply }, node
 end
 

@@ -3,14 +3,19 @@
 -- is worked out in parts.
 --
 -- Example: share(1000, 4000000) -> 400000 (a tenth of four tokens).
-local floor, min, max = math.floor, math.min, math.max
+local floor = math.floor
 
 local EXACT = 2 ^ 53
 local TOKENS_MAX = 4e15
+local BOOKS_MAX = 1e15
+local MINTED_MAX = 1e15
 local RATE_MAX = 1e12
 local RATIO_MAX = 1000000
 local ONE = 10000
 local MICROS_PER_TOKEN = 1000000
+
+-- Counts that are kept forever stop here.
+local COUNT_MAX = 9e15
 
 -- A time that never comes.
 local NEVER = 9e15
@@ -20,12 +25,33 @@ local function text(number)
   return string.format('%.0f', number)
 end
 
+local function min(a, b)
+  if a < b then
+    return a
+  end
+  return b
+end
+
+local function max(a, b)
+  if a > b then
+    return a
+  end
+  return b
+end
+
 local function plus(a, b)
-  return min(a + b, TOKENS_MAX)
+  local sum = a + b
+  if sum > TOKENS_MAX then
+    return TOKENS_MAX
+  end
+  return sum
 end
 
 local function minus(a, b)
-  return max(a - b, 0)
+  if a > b then
+    return a - b
+  end
+  return 0
 end
 
 -- floor(a * b / c) and what remains, for c above zero. The quotient is exact up to 2^53 and then only large.
@@ -128,15 +154,6 @@ local function time_to_mint(rate, amount)
     return nil
   end
   return floor((amount + rate - 1) / rate)
-end
-
--- Whether a number of twenty digits, which need not fit into a double, is less than another.
-local function is_less(a, b)
-  local x, y = tonumber(a:sub(1, 10)), tonumber(b:sub(1, 10))
-  if x == y then
-    x, y = tonumber(a:sub(11)), tonumber(b:sub(11))
-  end
-  return x < y
 end
 
 -- Whether a text comes before another, byte by byte: the comparison of Lua follows the server's locale.

@@ -12,7 +12,7 @@ end
 -- The id, version, terms and body of an application.
 function view.policy(app)
   local list = { app.id, app.version }
-  view.add_policy(list, app, app.body or redis.call('HGET', app.key, 'body'))
+  view.add_policy(list, app, apps.body(app))
   return list
 end
 

@@ -3,19 +3,12 @@
 -- The sum of all guarantees is checked in the same step that changes it. A change that lies in the future counts at
 -- once with the larger of its two guarantees: when its time comes, it fits. <root>:pending has the applications by when
 -- they change, <root>:next:<id> the hash with what each changes to.
-local NEXT = {
-  'at',
-  'guaranteed', 'burst', 'burst_window', 'priority', 'loan_limit', 'interest', 'repay_share', 'automatic', 'enabled',
-  'carry', 'body',
-  numbers = 10,
-}
-
--- How many arguments an application takes: its id, its terms and its body.
-local POLICY_ARITY = #TERMS + 2
-
 local pending = root .. ':pending'
 
-local policy = {}
+policy = {
+  -- How many arguments an application takes: its id, its terms and its body.
+  ARITY = #TERMS + 2,
+}
 
 -- The id and the terms of an application from the arguments that start there.
 function policy.read(from)
@@ -32,7 +25,15 @@ end
 
 -- What an application changes to, or nil.
 function policy.next(id)
-  return record.load(next_key(id), NEXT)
+  local values = redis.call('HMGET', next_key(id), 'at', 'carry', 'body', unpack(TERMS))
+  if not values[1] then
+    return nil
+  end
+  local change = { at = tonumber(values[1]), carry = values[2], body = values[3] }
+  for i, term in ipairs(TERMS) do
+    change[term] = tonumber(values[i + 3])
+  end
+  return change
 end
 
 function policy.cancel(id)
@@ -41,11 +42,12 @@ function policy.cancel(id)
 end
 
 function policy.schedule(id, terms, carry, at)
-  local change = record.new(next_key(id), { at = at, carry = carry, body = terms.body })
+  local change = { 'at', at, 'carry', carry, 'body', terms.body }
   for _, term in ipairs(TERMS) do
-    change[term] = terms[term]
+    change[#change + 1] = term
+    change[#change + 1] = terms[term]
   end
-  record.save(change, NEXT)
+  redis.call('HSET', next_key(id), unpack(change))
   redis.call('ZADD', pending, at, id)
   cluster.expect(at)
 end

@@ -1,11 +1,9 @@
 -- Reservations: tokens spent ahead for work whose cost is known only when it is done.
 --
 -- One hash each, <root>:held:<id>; <root>:ends has them by when they end by themselves.
-local HELD = { 'expires_at', 'estimate', 'app', numbers = 2 }
-
 local ends = root .. ':ends'
 
-local reservations = {}
+reservations = {}
 
 local function held_key(id)
   return root .. ':held:' .. id
@@ -13,11 +11,12 @@ end
 
 -- The reservation of that id, or nil.
 function reservations.find(id)
-  return record.load(held_key(id), HELD)
+  local values = redis.call('HMGET', held_key(id), 'expires_at', 'estimate', 'app')
+  return values[1] and { expires_at = tonumber(values[1]), estimate = tonumber(values[2]), app = values[3] } or nil
 end
 
 function reservations.open(id, app, estimate, expires_at)
-  record.save(record.new(held_key(id), { expires_at = expires_at, estimate = estimate, app = app.id }), HELD)
+  redis.call('HSET', held_key(id), 'expires_at', expires_at, 'estimate', estimate, 'app', app.id)
   redis.call('ZADD', ends, expires_at, id)
   cluster.expect(expires_at)
 end
@@ -29,7 +28,7 @@ function reservations.settle(id, actual)
   if not held then
     return nil, 'no_reservation'
   end
-  redis.call('DEL', held.key)
+  redis.call('DEL', held_key(id))
   redis.call('ZREM', ends, id)
   local app = apps.find(held.app)
   if not app then

@@ -7,7 +7,7 @@ local MOST_GONE, FORGOTTEN = 1000, 500
 
 local order, gone = root .. ':order', root .. ':gone'
 
-local history = {}
+history = {}
 
 -- An application was set.
 function history.set(id, version, is_new)

@@ -6,10 +6,7 @@
 -- into the slot of the keys.
 --
 -- Example: declaring an emergency publishes '5' to ratelimit:config:{c} and '5 on' to ratelimit:emergency:{c}.
-local notice = {}
-
--- The state that was found; nil if the cluster was not known.
-local found = l1 and { version = l1.version, emergency = l1.emergency, ends = l1.emergency_until }
+notice = {}
 
 -- Nodes on a cluster of servers listen in the shard. Elsewhere nobody does, and servers before 7.0 do not know the command:
 -- then everybody is told. Failing to tell is no reason to fail.
@@ -22,17 +19,14 @@ local function tell(kind, message)
 end
 
 local function is_emergency_news()
-  if l1.emergency ~= (found and found.emergency or OFF) then
+  if l1.emergency ~= (found_emergency or OFF) then
     return true
   end
-  return l1.emergency ~= OFF and l1.emergency_until ~= found.ends
+  return l1.emergency ~= OFF and l1.emergency_until ~= found_end
 end
 
--- Says once what this call has changed, if it has.
+-- Says what this call has changed.
 function notice.publish()
-  if found and found.version == l1.version then
-    return
-  end
   local version = text(l1.version)
   tell('config', version)
   if is_emergency_news() then
