@@ -20,6 +20,11 @@ fn ledger(url: &str) -> Result<RedisLedger> {
     Ok(ScriptLedger::new(RedisEngine::new(url, TIMEOUT)?))
 }
 
+/// One that waits as long as a busy machine takes: a call that timed out may have been done.
+fn patient(url: &str) -> Result<RedisLedger> {
+    Ok(ScriptLedger::new(RedisEngine::new(url, Duration::from_secs(20))?))
+}
+
 fn cluster() -> Result<ClusterId> {
     Ok(ClusterId::new("cluster-01")?)
 }
@@ -219,19 +224,20 @@ async fn writes_lost_in_a_failover_are_noticed() -> Result {
 async fn concurrent_clients_get_exactly_what_was_minted() -> Result {
     let server = RedisServer::start()?;
     let cluster = cluster()?;
-    let first = ledger(&server.url())?;
+    let first = patient(&server.url())?;
     // No allowance and no loans: one second of the guarantee, and what accrues.
     first.seed(&cluster, &seed(None)?).await?;
     let start = Instant::now();
     let clients = (0..20).map(|_| {
         let (url, cluster) = (server.url(), cluster.clone());
         tokio::spawn(async move {
-            let (ledger, app) = (ledger(&url).ok()?, app().ok()?);
-            let mut admitted = 0u64;
-            while start.elapsed() < Duration::from_secs(3) {
-                match ledger.acquire(&cluster, &app, Tokens::whole(7)).await {
-                    Ok(_) => admitted += 7,
-                    Err(LedgerError::Refused(_)) => {}
+            let (ledger, app) = (patient(&url).ok()?, app().ok()?);
+            // However slow the machine, there is more asked for than is minted.
+            let (mut admitted, mut was_refused) = (0u64, false);
+            while start.elapsed() < Duration::from_secs(3) || !was_refused {
+                match ledger.acquire(&cluster, &app, Tokens::whole(700)).await {
+                    Ok(_) => admitted += 700,
+                    Err(LedgerError::Refused(_)) => was_refused = true,
                     Err(_) => return None,
                 }
             }
@@ -244,7 +250,7 @@ async fn concurrent_clients_get_exactly_what_was_minted() -> Result {
     }
     let minted = 10_000 + u64::try_from(start.elapsed().as_millis())? * 10 + 10;
     assert!(admitted <= minted, "{admitted} of {minted}");
-    assert!(admitted >= 10_000, "{admitted}");
+    assert!(admitted > 10_000 - 700, "{admitted}");
     let audit = first.audit(&cluster).await?;
     assert!(audit.balances(), "{audit:?}");
     assert_eq!(audit.lines[0].flows.spent, Tokens::whole(admitted));
