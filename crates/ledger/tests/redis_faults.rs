@@ -230,11 +230,12 @@ async fn concurrent_clients_get_exactly_what_was_minted() -> Result {
         tokio::spawn(async move {
             let (ledger, app) =
                 (ledger.map_err(|error| error.to_string())?, app().map_err(|error| error.to_string())?);
-            let mut admitted = 0u64;
-            while start.elapsed() < Duration::from_secs(10) {
-                match ledger.acquire(&cluster, &app, Tokens::whole(7)).await {
-                    Ok(_) => admitted += 7,
-                    Err(LedgerError::Refused(_)) => {}
+            // However slow the machine, there is more asked for than is minted.
+            let (mut admitted, mut was_refused) = (0u64, false);
+            while start.elapsed() < Duration::from_secs(10) || !was_refused {
+                match ledger.acquire(&cluster, &app, Tokens::whole(700)).await {
+                    Ok(_) => admitted += 700,
+                    Err(LedgerError::Refused(_)) => was_refused = true,
                     Err(error) => return Err(error.to_string()),
                 }
             }
@@ -248,7 +249,7 @@ async fn concurrent_clients_get_exactly_what_was_minted() -> Result {
     let elapsed = u64::try_from(start.elapsed().as_millis())? + 1;
     let minted = 10_000 + elapsed * 10;
     assert!(admitted <= minted, "{admitted} of {minted}");
-    assert!(admitted >= 10_000, "{admitted}");
+    assert!(admitted > 10_000 - 700, "{admitted}");
     let audit = first.audit(&cluster).await?;
     assert!(audit.balances(), "{audit:?}");
     assert_eq!(audit.lines[0].flows.spent, Tokens::whole(admitted));

@@ -1,14 +1,16 @@
 //! What a process needs to know before it can start.
 
 mod listen;
+mod tls;
 mod url;
 
 pub use listen::Listen;
+pub use tls::{ClientCertificate, Tls};
 pub use url::LedgerUrl;
 
 use crate::reader::Table;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tollgate_core::id::NodeId;
 use tollgate_core::units::{Millis, Ratio, Tokens};
 
@@ -58,6 +60,8 @@ impl Default for Node {
 pub struct Ledger {
     /// The Redis it is kept in; none for a ledger inside this process.
     pub url: Option<LedgerUrl>,
+    /// Whom to trust there, if the connection is encrypted.
+    pub tls: Tls,
     /// How long a request may wait for it.
     pub timeout: Millis,
     /// Where a ledger inside this process saves itself; without meaning if there is a URL.
@@ -66,7 +70,7 @@ pub struct Ledger {
 
 impl Default for Ledger {
     fn default() -> Self {
-        Self { url: None, timeout: Millis::new(50), snapshot: None }
+        Self { url: None, tls: Tls::default(), timeout: Millis::new(50), snapshot: None }
     }
 }
 
@@ -80,6 +84,7 @@ impl Settings {
 
     /// The settings as they would be written, except that passwords are hidden: to show, not to read back.
     pub fn to_value(&self) -> Value {
+        let [ca, certificate, key] = self.ledger.tls.files().map(|file| file.map(Path::to_string_lossy));
         json!({
             "node": {
                 "id": self.node.id.as_deref(),
@@ -90,6 +95,9 @@ impl Settings {
             },
             "ledger": {
                 "url": self.ledger.url.as_ref().map(ToString::to_string),
+                "ca": ca,
+                "certificate": certificate,
+                "key": key,
                 "timeout_ms": self.ledger.timeout.get(),
                 "snapshot": self.ledger.snapshot.as_ref().map(|path| path.to_string_lossy()),
             },
@@ -121,15 +129,16 @@ impl Ledger {
     fn read(mut table: Table<'_>) -> Option<Self> {
         let default = Self::default();
         let url = table.field("url").text(LedgerUrl::EXPECTED, LedgerUrl::parse).map(Some).or(None);
+        let tls = Tls::read(&mut table, url.as_ref());
         let timeout = table.field("timeout_ms").whole(1..=MAX_WAIT_MS).map(Millis::new).or(default.timeout);
-        let snapshot = table.field("snapshot").text("the path of a file", snapshot_path).map(Some).or(None);
+        let snapshot = table.field("snapshot").text("the path of a file", path).map(Some).or(None);
         table.finish();
-        Some(Self { url: url?, timeout: timeout?, snapshot: snapshot? })
+        Some(Self { url: url?, tls: tls?, timeout: timeout?, snapshot: snapshot? })
     }
 }
 
-fn snapshot_path(text: &str) -> Result<PathBuf, crate::error::Problem> {
-    if text.is_empty() || text.contains('\0') {
+fn path(text: &str) -> Result<PathBuf, crate::error::Problem> {
+    if text.is_empty() || text.contains(char::is_control) {
         return Err(crate::error::Problem::Malformed("not a path"));
     }
     Ok(PathBuf::from(text))
