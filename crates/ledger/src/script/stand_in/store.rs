@@ -107,8 +107,18 @@ impl Sorted {
         self.order.remove(&(score, member.into()))
     }
 
-    pub(super) fn first(&self) -> Option<(i64, Bytes)> {
-        self.order.first().cloned()
+    pub(super) fn score(&self, member: &[u8]) -> Option<i64> {
+        self.scores.get(member).copied()
+    }
+
+    /// All members with their scores, in order.
+    pub(super) fn scored(&self) -> impl Iterator<Item = (i64, Bytes)> {
+        self.order.iter().cloned()
+    }
+
+    /// Members with scores from `least`, in order.
+    pub(super) fn from(&self, least: i64) -> impl Iterator<Item = Bytes> {
+        self.order.range((least, Bytes::new())..).map(|(_, member)| member.clone())
     }
 
     /// All members, in order.

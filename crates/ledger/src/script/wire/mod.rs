@@ -4,7 +4,7 @@ mod args;
 mod reply;
 
 pub(super) use args::Args;
-pub(super) use reply::Reply;
+pub(super) use reply::{Reply, unexpected};
 
 use tollgate_core::id::ClusterId;
 

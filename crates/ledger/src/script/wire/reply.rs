@@ -50,7 +50,7 @@ impl Reply {
 
     pub(in crate::script) fn drifts(&mut self) -> Answer<Vec<(AppId, Ratio)>> {
         let mut drifts = Vec::new();
-        while !self.0.as_slice().is_empty() {
+        while !self.is_empty() {
             drifts.push((self.app()?, ratio(self.number()?)?));
         }
         Ok(drifts)
@@ -61,6 +61,16 @@ impl Reply {
         let lines = self.0.by_ref().map(|line| Self::list(line)?.line()).collect::<Answer<Vec<Line>>>()?;
         let meters = lines.iter().map(|line| line.account.meter).sum();
         Ok(Audit { slack, meters, depth, lines })
+    }
+
+    /// Whether all of it has been read.
+    pub(in crate::script) fn is_empty(&self) -> bool {
+        self.0.as_slice().is_empty()
+    }
+
+    /// A list within the answer.
+    pub(in crate::script) fn list_within(&mut self) -> Answer<Self> {
+        Self::list(self.0.next().unwrap_or(Value::Nil))
     }
 
     fn list(value: Value) -> Answer<Self> {
@@ -145,7 +155,7 @@ impl Reply {
         }
     }
 
-    fn text(&mut self) -> Answer<String> {
+    pub(in crate::script) fn text(&mut self) -> Answer<String> {
         match self.0.next() {
             Some(Value::Bulk(bytes)) => String::from_utf8(bytes).map_err(|error| unexpected(&error)),
             other => Err(unexpected(&other)),
@@ -227,6 +237,6 @@ fn reason(code: &str) -> Answer<Reason> {
     Reason::parse(code).ok_or_else(|| unexpected(&code))
 }
 
-fn unexpected(what: &dyn std::fmt::Debug) -> LedgerError {
+pub(in crate::script) fn unexpected(what: &dyn std::fmt::Debug) -> LedgerError {
     LedgerError::Protocol(format!("a script answered {what:?}"))
 }
