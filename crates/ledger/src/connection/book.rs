@@ -65,14 +65,12 @@ impl SlotBook {
         self.expire(now);
 
         let is_learning = now < self.learning_until && self.learning_until.since(now) <= LEARNING;
-        let shortages: Vec<Option<Shortage>> = hold
-            .entries
-            .iter()
-            .map(|entry| match hold.is_leaving {
-                true => None,
-                false => self.serve(&life, entry, hold.cluster_max, is_learning),
-            })
-            .collect();
+        let served = |entry| self.serve(&life, entry, hold.cluster_max, is_learning);
+        let shortages: Vec<Option<Shortage>> = if hold.is_leaving {
+            vec![None; hold.entries.len()]
+        } else {
+            hold.entries.iter().map(served).collect()
+        };
         let reply = HoldReply {
             ttl: SLOT_TTL,
             cluster_total: self.total,

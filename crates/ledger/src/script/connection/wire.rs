@@ -72,14 +72,14 @@ fn counts(of: &Counts) -> String {
 pub(super) fn stats(reply: &mut Reply) -> Answer<Vec<NodeStats>> {
     let mut nodes = Vec::new();
     while !reply.is_empty() {
-        nodes.push(node_stats(reply.text()?, &mut reply.list_within()?)?);
+        nodes.push(node_stats(&reply.text()?, &mut reply.list_within()?)?);
     }
     nodes.sort_unstable_by(|a: &NodeStats, b| a.node.cmp(&b.node));
     Ok(nodes)
 }
 
-fn node_stats(node: String, fields: &mut Reply) -> Answer<NodeStats> {
-    let node = NodeId::new(&node).map_err(|_| unexpected(&node))?;
+fn node_stats(node: &str, fields: &mut Reply) -> Answer<NodeStats> {
+    let node = NodeId::new(node).map_err(|_| unexpected(&node))?;
     let mut stats = NodeStats { node, at: Millis::ZERO, totals: Counts::default(), apps: Vec::new() };
     while !fields.is_empty() {
         let (field, value) = (fields.text()?, fields.text()?);
