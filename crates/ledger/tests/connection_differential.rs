@@ -183,7 +183,7 @@ fn any_step(entries: usize) -> impl Strategy<Value = Step> {
     let event = (0..300usize, prop_oneof![0..20_000u64, 0..2_000_000_000u64], 0..6usize);
     prop_oneof![
         8 => any_span().prop_map(Step::Wait),
-        1 => any_span().prop_map(Step::SetBack),
+        1 => (0..40_000u64).prop_map(Step::SetBack),
         20 => (0..4usize, plans(), prop::bool::weighted(0.15))
             .prop_map(|(node, plans, is_lost)| Step::Hold { node, plans, is_lost }),
         3 => (0..4usize, 0..3usize).prop_map(|(node, age)| Step::Again { node, age }),

@@ -6,6 +6,9 @@ use std::collections::{BTreeMap, VecDeque};
 use tollgate_core::id::{AppId, NodeId};
 use tollgate_core::units::Millis;
 
+/// When to free events that are not shown any more. Well after that, so that a clock that is set back shows the same.
+const FORGOTTEN: Millis = Millis::new(2 * EVENTS_TTL.get());
+
 /// What the nodes of one cluster told about their connections.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
@@ -19,7 +22,7 @@ impl Log {
         check_size("applications", report.apps.len())?;
         check_size("events", report.events.len())?;
         self.stats.retain(|_, stats| is_fresh(stats, now));
-        self.events.retain(|_, events| events.iter().any(|event| is_kept(event, now)));
+        self.events.retain(|_, events| events.iter().any(|event| now.since(event.at) < FORGOTTEN));
         let mut apps = report.apps.clone();
         apps.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         let stats = NodeStats { node: report.node.clone(), at: now, totals: report.totals, apps };
