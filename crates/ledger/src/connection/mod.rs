@@ -18,14 +18,15 @@ pub use protocol::{
 use crate::ledger::Answer;
 use crate::protocol::LedgerError;
 use std::future::Future;
+use std::sync::Arc;
 use tollgate_core::id::{AppId, ClusterId};
 use tollgate_core::units::Millis;
 
 /// How long a node keeps its slots without a word from it. Its connections may well live on: see [`Slots::hold`].
 pub const SLOT_TTL: Millis = Millis::from_secs(30);
 
-/// How long the ledger hands out nothing after it found that it lost its memory. Nodes that hold something speak
-/// every second, so all of them have told by then.
+/// How long the ledger hands out nothing after it found that it lost its memory. Nodes that hold something speak at least
+/// every two seconds, so all of them have told by then.
 pub const LEARNING: Millis = Millis::from_secs(3);
 
 /// The most entries of a call, and the most applications and events of a report.
@@ -74,6 +75,33 @@ pub trait Slots: Send + Sync {
         app: &AppId,
         limit: usize,
     ) -> impl Future<Output = Answer<Vec<ConnectionEvent>>> + Send;
+}
+
+impl<L: Slots + ?Sized> Slots for Arc<L> {
+    fn hold(&self, cluster: &ClusterId, hold: &Hold) -> impl Future<Output = Answer<HoldReply>> + Send {
+        (**self).hold(cluster, hold)
+    }
+
+    fn report_connections(
+        &self,
+        cluster: &ClusterId,
+        report: &Report,
+    ) -> impl Future<Output = Answer<()>> + Send {
+        (**self).report_connections(cluster, report)
+    }
+
+    fn connection_stats(&self, cluster: &ClusterId) -> impl Future<Output = Answer<Vec<NodeStats>>> + Send {
+        (**self).connection_stats(cluster)
+    }
+
+    fn connection_events(
+        &self,
+        cluster: &ClusterId,
+        app: &AppId,
+        limit: usize,
+    ) -> impl Future<Output = Answer<Vec<ConnectionEvent>>> + Send {
+        (**self).connection_events(cluster, app, limit)
+    }
 }
 
 /// A ledger can do no more in one step.

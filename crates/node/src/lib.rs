@@ -1,0 +1,3 @@
+//! L3: what a node holds and decides by itself.
+
+pub mod connection;
