@@ -162,9 +162,13 @@ impl Holding {
     }
 
     /// How many slots beyond the need are right: enough for the last peak to come again with a quarter on top, but never
-    /// more than a quarter of those that are free. So where slots get short, nodes stop holding what others could use.
+    /// more than a quarter of those that are free. So where slots get short, nodes stop holding what others could use; and
+    /// where there are no connections, they hold nothing.
     pub fn spare(&self) -> u32 {
         let demand = self.demand.get().max(self.need());
+        if demand == 0 {
+            return 0;
+        }
         let cover = (demand - self.need()).saturating_add(MIN_SPARE.max(demand / 4));
         let free = self.room.saturating_add(self.idle()).saturating_sub(self.waiting);
         cover.min(free / AHEAD)
@@ -233,6 +237,8 @@ mod tests {
         assert_eq!(plenty.next(), Move::Stay);
         let scarce = Holding { room: 0, ..plenty };
         assert_eq!(scarce.next(), Move::GiveBack(42));
+        let unused = Holding { held: 0, in_use: 0, demand: Demand::default(), ..plenty };
+        assert_eq!(unused.next(), Move::Stay, "nothing for those who never came");
         let last = Holding { held: 41, room: 0, ..plenty };
         assert_eq!(last.next(), Move::GiveBack(40));
     }

@@ -68,18 +68,10 @@ impl<L: Slots> World<L> {
         match *step {
             Step::Open { app } => self.open(app).await,
             Step::Release { connection } => {
-                self.end(connection, |guard| guard.as_ref().is_some_and(Guard::release))
+                self.end(connection, |guard| guard.as_ref().is_some_and(Guard::release));
             }
             Step::Drop { connection } => self.end(connection, |guard| guard.take().is_some()),
-            Step::Touch { connection } => {
-                let now = self.node.time.millis();
-                if let Some(connection) = self.connections.get_mut(connection) {
-                    if let Some(guard) = &connection.guard {
-                        guard.touch(Nanos::from(now));
-                        connection.last_seen = now;
-                    }
-                }
-            }
+            Step::Touch { connection } => self.touch(connection),
             Step::Wait(ms) => {
                 self.node.time.advance(ms);
                 self.node.keeper.round().await;
@@ -96,6 +88,15 @@ impl<L: Slots> World<L> {
         }
         for index in 0..APPS {
             self.peaks[index] = self.peaks[index].max(self.open_of(index));
+        }
+    }
+
+    fn touch(&mut self, connection: usize) {
+        let now = self.node.time.millis();
+        let Some(connection) = self.connections.get_mut(connection) else { return };
+        if let Some(guard) = &connection.guard {
+            guard.touch(Nanos::from(now));
+            connection.last_seen = now;
         }
     }
 

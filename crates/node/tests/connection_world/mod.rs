@@ -33,7 +33,7 @@ impl Time {
     }
 
     /// The ledger's clock.
-    pub(crate) fn ledger_clock(&self) -> impl Fn() -> Millis + Send + Sync + 'static {
+    pub(crate) fn ledger_clock(&self) -> impl Fn() -> Millis + Send + Sync + 'static + use<> {
         let time = self.clone();
         move || time.millis()
     }
