@@ -80,13 +80,14 @@ impl Limits {
 
     /// What there is of `welcome` slots ahead of any need: no more than a quarter of those that are free.
     pub fn allot_ahead(self, cluster_max: u32, out: Out, welcome: u32) -> u32 {
-        welcome.min(self.room(cluster_max, out) / AHEAD)
+        welcome.min(self.room(cluster_max, out).unwrap_or(0) / AHEAD)
     }
 
-    /// How many slots are free and may be taken ahead of need: within `max` and the cluster, none of the burst.
-    pub fn room(self, cluster_max: u32, out: Out) -> u32 {
-        let app = u64::from(self.max).saturating_sub(out.app);
-        narrow(app.min(u64::from(cluster_max).saturating_sub(out.cluster)))
+    /// How many slots are free and may be taken ahead of need: within `max` and the cluster, none of the burst. `None` if
+    /// more are out than that already.
+    pub fn room(self, cluster_max: u32, out: Out) -> Option<u32> {
+        let app = u64::from(self.max).checked_sub(out.app)?;
+        Some(narrow(app.min(u64::from(cluster_max).checked_sub(out.cluster)?)))
     }
 }
 
@@ -135,8 +136,8 @@ pub struct Holding {
     pub waiting: u32,
     /// How many connections there lately were at once.
     pub demand: Demand,
-    /// Slots that nobody holds and that may be taken ahead of need.
-    pub room: u32,
+    /// Slots that nobody holds and that may be taken ahead of need; `None` if there are too many out already.
+    pub room: Option<u32>,
 }
 
 /// What to do about a holding.
@@ -163,14 +164,12 @@ impl Holding {
 
     /// How many slots beyond the need are right: enough for the last peak to come again with a quarter on top, but never
     /// more than a quarter of those that are free. So where slots get short, nodes stop holding what others could use; and
-    /// where there are no connections, they hold nothing.
+    /// where there are too many out, or no connections, they hold nothing ahead.
     pub fn spare(&self) -> u32 {
         let demand = self.demand.get().max(self.need());
-        if demand == 0 {
-            return 0;
-        }
+        let Some(room) = self.room.filter(|_| demand > 0) else { return 0 };
         let cover = (demand - self.need()).saturating_add(MIN_SPARE.max(demand / 4));
-        let free = self.room.saturating_add(self.idle()).saturating_sub(self.waiting);
+        let free = room.saturating_add(self.idle()).saturating_sub(self.waiting);
         cover.min(free / AHEAD)
     }
 
@@ -232,19 +231,21 @@ mod tests {
 
     #[test]
     fn scarcity_frees_what_is_idle() {
-        let plenty = Holding { held: 50, in_use: 40, waiting: 0, demand: Demand::new(40), room: 1_000 };
+        let plenty = Holding { held: 50, in_use: 40, waiting: 0, demand: Demand::new(40), room: Some(1_000) };
         assert_eq!(plenty.spare(), 10);
         assert_eq!(plenty.next(), Move::Stay);
-        let scarce = Holding { room: 0, ..plenty };
+        let scarce = Holding { room: Some(0), ..plenty };
         assert_eq!(scarce.next(), Move::GiveBack(42));
+        let too_many = Holding { room: None, ..plenty };
+        assert_eq!(too_many.next(), Move::GiveBack(40));
         let unused = Holding { held: 0, in_use: 0, demand: Demand::default(), ..plenty };
         assert_eq!(unused.next(), Move::Stay, "nothing for those who never came");
-        let last = Holding { held: 41, room: 0, ..plenty };
+        let last = Holding { held: 41, room: Some(0), ..plenty };
         assert_eq!(last.next(), Move::GiveBack(40));
     }
 
     fn any_holding() -> impl Strategy<Value = Holding> {
-        (0..2_000u32, 0..2_000u32, 0..50u32, 0..3_000u32, 0..5_000u32).prop_map(
+        (0..2_000u32, 0..2_000u32, 0..50u32, 0..3_000u32, prop::option::weighted(0.9, 0..5_000u32)).prop_map(
             |(held, in_use, waiting, demand, room)| Holding {
                 held: held.max(in_use),
                 in_use,
@@ -294,12 +295,12 @@ mod tests {
                 Move::Ask(total) => {
                     prop_assert!(total >= holding.need() && total > holding.held);
                     let granted = total - holding.held;
-                    prop_assume!(granted <= holding.room);
+                    prop_assume!(holding.room.is_none_or(|room| granted <= room));
                     let after = Holding {
                         held: total,
                         in_use: holding.need(),
                         waiting: 0,
-                        room: holding.room - granted,
+                        room: holding.room.map(|room| room - granted),
                         ..holding
                     };
                     prop_assert_eq!(after.next(), Move::Stay);
@@ -307,7 +308,7 @@ mod tests {
                 Move::GiveBack(total) => {
                     prop_assert!(holding.need() <= total && total < holding.held);
                     let given = holding.held - total;
-                    let after = Holding { held: total, room: holding.room + given, ..holding };
+                    let after = Holding { held: total, room: holding.room.map(|room| room + given), ..holding };
                     prop_assert_eq!(after.next(), Move::Stay);
                 }
             }
