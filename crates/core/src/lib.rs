@@ -14,6 +14,7 @@
 //! | [`pool`], [`usage`], [`overload`], [`share`], [`emergency`] | L1: slack, its use and who gets it when it is short |
 //! | [`grant`] | what an application gets of what it asks for, and from where |
 //! | [`lease`], [`demand`] | L3: how much a node should hold |
+//! | [`connection`] | how many connections an application may have, and how many slots a node should hold |
 //! | [`degrade`], [`breaker`], [`fallback`] | what to do when the ledger is slow or gone |
 //! | [`reservation`], [`reconcile`] | settling what was taken ahead, correcting what drifted |
 //! | [`reason`], [`decision`] | the answer |
@@ -28,6 +29,7 @@ pub mod algorithm;
 pub mod borrow;
 pub mod breaker;
 pub mod burst;
+pub mod connection;
 pub mod cost;
 pub mod decision;
 pub mod degrade;

@@ -5,10 +5,12 @@
 //! - [`script::ScriptLedger`] keeps it in a store that runs scripts, such as Redis.
 //! - [`Book`] is one cluster as plain state, handed the time by its caller: the rules themselves.
 //! - [`Notices`] are hints that something has changed, which no one may depend on.
+//! - [`Slots`] is what every ledger can do about connections, on slots that are leased as tokens are.
 //! - [`protocol`] is what nodes and operators say to a ledger, and what it answers.
 
 pub mod book;
 mod clock;
+pub mod connection;
 mod ledger;
 mod memory;
 mod notice;
@@ -21,6 +23,7 @@ mod snapshot;
 
 pub use book::Book;
 pub use clock::{LedgerClock, WallClock};
+pub use connection::Slots;
 pub use ledger::{Answer, Ledger};
 pub use memory::MemoryLedger;
 pub use notice::Notices;

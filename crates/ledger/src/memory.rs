@@ -1,5 +1,6 @@
 use crate::book::{Audit, Book};
 use crate::clock::{LedgerClock, WallClock};
+use crate::connection::Slates;
 use crate::ledger::{Answer, Ledger};
 use crate::notice::{Hub, Notices};
 use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Seed, Sync, SyncReply};
@@ -18,6 +19,7 @@ use tollgate_core::units::{Millis, Ratio, Tokens};
 #[derive(Debug, Default)]
 pub struct MemoryLedger<C = WallClock> {
     books: Mutex<BTreeMap<ClusterId, Book>>,
+    slates: Slates,
     clock: C,
     hub: Hub<ClusterId>,
 }
@@ -25,19 +27,27 @@ pub struct MemoryLedger<C = WallClock> {
 impl<C: LedgerClock> MemoryLedger<C> {
     /// An empty ledger on another clock.
     pub fn with_clock(clock: C) -> Self {
-        Self { books: Mutex::default(), clock, hub: Hub::default() }
+        Self { books: Mutex::default(), slates: Slates::default(), clock, hub: Hub::default() }
     }
 
     /// A ledger that goes on where a snapshot was taken.
     #[cfg(feature = "snapshot")]
     pub fn restore(snapshot: Snapshot, clock: C) -> Self {
-        Self { books: Mutex::new(snapshot.books), clock, hub: Hub::default() }
+        Self { books: Mutex::new(snapshot.books), slates: Slates::default(), clock, hub: Hub::default() }
     }
 
     /// All that it knows, to be written to a file. The lock is held for the copy only.
     #[cfg(feature = "snapshot")]
     pub fn snapshot(&self) -> Snapshot {
         Snapshot::new(self.books().clone())
+    }
+
+    pub(crate) const fn slates(&self) -> &Slates {
+        &self.slates
+    }
+
+    pub(crate) fn now(&self) -> Millis {
+        self.clock.now()
     }
 
     fn books(&self) -> MutexGuard<'_, BTreeMap<ClusterId, Book>> {

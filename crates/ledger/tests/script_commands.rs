@@ -8,18 +8,22 @@ use tollgate_ledger::script::ALL;
 
 /// The commands and the version of Redis that brought them in the form in which scripts use them: `HSET` takes several
 /// fields since 4.0.
-const SINCE: [(&str, (u32, u32)); 26] = [
+const SINCE: [(&str, (u32, u32)); 30] = [
     ("DEL", (1, 0)),
+    ("EXISTS", (1, 0)),
     ("HDEL", (2, 0)),
     ("HGET", (2, 0)),
     ("HGETALL", (2, 0)),
+    ("HINCRBY", (2, 0)),
     ("HMGET", (2, 0)),
     ("HSET", (4, 0)),
     ("LINDEX", (1, 0)),
     ("LLEN", (1, 0)),
     ("LPOP", (1, 0)),
+    ("LPUSH", (2, 4)),
     ("LRANGE", (1, 0)),
     ("LREM", (1, 0)),
+    ("LTRIM", (1, 0)),
     ("PERSIST", (2, 2)),
     ("PEXPIRE", (2, 6)),
     ("PUBLISH", (2, 0)),

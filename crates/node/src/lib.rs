@@ -3,11 +3,13 @@
 //! - [`Node`] is the one way in: [`Node::check`] decides in memory, [`Node::admit`] asks the ledger if it has to.
 //! - [`Permit`] is the right to pass: dropped before it is kept or settled, it gives back what was paid.
 //! - [`App`] is an application as the node sees it; whoever keeps one saves the look-up.
+//! - [`connection`] limits how many connections are open, across nodes.
 //! - [`desk`] is what a node says to the ledger and makes of its answers, without I/O and without a clock.
 
 mod app;
 mod bell;
 mod clock;
+pub mod connection;
 mod counters;
 pub mod desk;
 mod dry;

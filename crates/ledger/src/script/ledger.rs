@@ -28,7 +28,12 @@ impl<E: Engine> ScriptLedger<E> {
         &self.engine
     }
 
-    async fn run(&self, script: &'static Script, cluster: &ClusterId, args: Args) -> Answer<Reply> {
+    pub(super) async fn run(
+        &self,
+        script: &'static Script,
+        cluster: &ClusterId,
+        args: Args,
+    ) -> Answer<Reply> {
         let value = self.engine.eval(script, &wire::key(cluster), args.into_inner()).await?;
         Reply::open(value)
     }

@@ -1,5 +1,7 @@
 //! The scripts as they are shipped: the clock, the book and one operation each.
 
+use super::connection;
+
 /// A script, ready to be loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Script {
@@ -60,7 +62,13 @@ macro_rules! scripts {
         $(pub(super) static $constant: Script = script!($name $(with $part)?);)+
 
         /// Every script.
-        pub static ALL: &[&Script] = &[$(&$constant),+];
+        pub static ALL: &[&Script] = &[
+            $(&$constant,)+
+            &connection::HOLD,
+            &connection::REPORT,
+            &connection::STATS,
+            &connection::EVENTS,
+        ];
     };
 }
 

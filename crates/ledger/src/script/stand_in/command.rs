@@ -47,8 +47,10 @@ impl Command {
             "DEL" => Ok(int(self.args.iter().filter(|key| store.remove(key)).count())),
             // Nothing expires here: a test that needs it takes a real server.
             "EXISTS" | "PEXPIRE" | "PERSIST" => Ok(int(usize::from(store.contains(key)))),
-            "HDEL" | "HGET" | "HGETALL" | "HMGET" | "HSET" => self.hash(store, key, args),
-            "LINDEX" | "LLEN" | "LPOP" | "LRANGE" | "LREM" | "RPUSH" => self.list(store, key, args),
+            "HDEL" | "HGET" | "HGETALL" | "HINCRBY" | "HMGET" | "HSET" => self.hash(store, key, args),
+            "LINDEX" | "LLEN" | "LPOP" | "LPUSH" | "LRANGE" | "LREM" | "LTRIM" | "RPUSH" => {
+                self.list(store, key, args)
+            }
             name if name.starts_with('Z') => self.sorted(store, key, args),
             _ => Err(self.refuse("is not a command that scripts use")),
         }
@@ -62,6 +64,11 @@ impl Command {
             ("HGET", [field]) => get(field),
             ("HGETALL", []) => {
                 array(hash.iter().flat_map(|(field, value)| [field, value]).cloned().map(Value::Bulk))
+            }
+            ("HINCRBY", [field, by]) => {
+                let sum = self.number(hash.get(field).map_or(b"0", Vec::as_slice))? + self.number(by)?;
+                hash.insert(field.clone(), sum.to_string().into());
+                Value::Int(sum)
             }
             ("HMGET", fields) if !fields.is_empty() => array(fields.iter().map(get)),
             ("HSET", pairs) if !pairs.is_empty() && pairs.len() % 2 == 0 => {
@@ -84,6 +91,17 @@ impl Command {
             ("LPOP", []) => list.pop_front().map_or(Value::Nil, Value::Bulk),
             ("LRANGE", [from, to]) if from == b"0" && to == b"-1" => {
                 array(list.iter().cloned().map(Value::Bulk))
+            }
+            ("LPUSH", [value]) => {
+                list.push_front(value.clone());
+                int(list.len())
+            }
+            ("LRANGE", [from, to]) if from == b"0" => {
+                array(list.iter().take(self.limit(to)? + 1).cloned().map(Value::Bulk))
+            }
+            ("LTRIM", [from, to]) if from == b"0" => {
+                list.truncate(self.limit(to)? + 1);
+                bulk("OK".into())
             }
             ("LREM", [zero, value]) if zero == b"0" => {
                 let before = list.len();
@@ -126,7 +144,13 @@ impl Command {
         Ok(match (self.name.as_str(), args) {
             ("ZRANGE", [b"0", b"-1"]) => array(sorted.members().map(Value::Bulk)),
             ("ZRANGE", [b"0", last]) => array(sorted.members().take(self.limit(last)? + 1).map(Value::Bulk)),
-            ("ZRANGE", [b"0", b"0", b"WITHSCORES"]) => with_scores(sorted.first().into_iter()),
+            ("ZRANGE", [b"0", last, b"WITHSCORES"]) => {
+                with_scores(sorted.scored().take(self.limit(last)? + 1))
+            }
+            ("ZRANGEBYSCORE", [least, b"+inf", b"LIMIT", b"0", limit]) => {
+                let (least, limit) = (self.number(least)?, self.limit(limit)?);
+                array(sorted.from(least).take(limit).map(Value::Bulk))
+            }
             ("ZRANGEBYSCORE", [b"-inf", most, b"LIMIT", b"0", limit]) => {
                 let (most, limit) = (self.number(most)?, self.limit(limit)?);
                 array(sorted.up_to(most).take(limit).map(Value::Bulk))

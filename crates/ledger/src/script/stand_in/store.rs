@@ -115,8 +115,14 @@ impl Sorted {
         self.scores.get(member).copied()
     }
 
-    pub(super) fn first(&self) -> Option<(i64, Bytes)> {
-        self.order.first().cloned()
+    /// All members with their scores, in order.
+    pub(super) fn scored(&self) -> impl Iterator<Item = (i64, Bytes)> {
+        self.order.iter().cloned()
+    }
+
+    /// Members with scores from `least`, in order.
+    pub(super) fn from(&self, least: i64) -> impl Iterator<Item = Bytes> {
+        self.order.range((least, Bytes::new())..).map(|(_, member)| member.clone())
     }
 
     /// All members, in order.

@@ -6,7 +6,7 @@ mod row;
 mod view;
 
 pub(super) use args::Args;
-pub(super) use reply::Reply;
+pub(super) use reply::{Reply, unexpected};
 
 use tollgate_core::id::ClusterId;
 

@@ -81,8 +81,13 @@ impl Reply {
     }
 
     /// Whether there is no more.
-    pub(super) fn is_at_end(&self) -> bool {
+    pub(in crate::script) fn is_at_end(&self) -> bool {
         self.0.as_slice().is_empty()
+    }
+
+    /// A list within the answer.
+    pub(in crate::script) fn list_within(&mut self) -> Answer<Self> {
+        Self::list(self.0.next().unwrap_or(Value::Nil))
     }
 
     pub(super) fn list(value: Value) -> Answer<Self> {
@@ -167,7 +172,7 @@ impl Reply {
         }
     }
 
-    pub(super) fn text(&mut self) -> Answer<String> {
+    pub(in crate::script) fn text(&mut self) -> Answer<String> {
         String::from_utf8(self.bytes()?).map_err(|error| unexpected(&error))
     }
 
@@ -232,6 +237,6 @@ fn reason(number: u64) -> Answer<Option<Reason>> {
     reason.copied().map(Some).ok_or_else(|| unexpected(&number))
 }
 
-pub(super) fn unexpected(what: &dyn std::fmt::Debug) -> LedgerError {
+pub(in crate::script) fn unexpected(what: &dyn std::fmt::Debug) -> LedgerError {
     LedgerError::Protocol(format!("a script answered {what:?}"))
 }
