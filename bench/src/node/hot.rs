@@ -12,6 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 use tollgate_config::Policy;
 use tollgate_core::cost::{Operation, Price};
 use tollgate_core::id::NodeId;
+use tollgate_core::units::Millis;
 use tollgate_ledger::MemoryLedger;
 use tollgate_node::{App, Node, NotYet, Request, Setup};
 
@@ -70,7 +71,10 @@ impl Ours {
         let clusters = json!([{"id": "bench", "capacity": 1_000_000_000, "emergency_threshold": 1.0}]);
         let policy = Policy::from_value(&json!({"clusters": clusters, "apps": apps}))?;
         let _inside = runtime.enter();
-        let node = Node::start(MemoryLedger::default(), Setup::new(NodeId::new("bench")?), &policy);
+        let mut setup = Setup::new(NodeId::new("bench")?);
+        // A busy machine may let the node's task wait; a refusal would end the race.
+        setup.manners.patience = Millis::from_secs(5);
+        let node = Node::start(MemoryLedger::default(), setup, &policy);
         Ok(Self { node, runtime })
     }
 

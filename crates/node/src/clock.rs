@@ -1,22 +1,21 @@
 //! Where a node's time comes from. Nothing else in this crate reads a clock.
 
+use crate::connection::NodeClock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 use tollgate_core::units::{Millis, Nanos};
 
-/// The runtime's clock, counted from when this value was made. It never goes back, and a test can stop it.
+/// The clock that the runtime's timers go by, counted from when this value was made. It never goes back, and stands still
+/// when a test pauses the runtime's time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Clock {
+pub struct RuntimeClock {
     origin: Instant,
 }
 
-impl Clock {
-    pub(crate) fn start() -> Self {
-        Self { origin: Instant::now() }
-    }
-
-    pub(crate) fn now(&self) -> Nanos {
-        Nanos::new(u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX))
+impl RuntimeClock {
+    /// The time now.
+    pub fn now(&self) -> Nanos {
+        self.origin.elapsed().into()
     }
 
     /// The runtime's moment of a time on this clock. One too far off to be reckoned is an hour away.
@@ -24,6 +23,18 @@ impl Clock {
         let hour = Duration::from_hours(1);
         let since = Duration::from_nanos(at.get());
         self.origin.checked_add(since).unwrap_or_else(|| Instant::now() + hour)
+    }
+}
+
+impl Default for RuntimeClock {
+    fn default() -> Self {
+        Self { origin: Instant::now() }
+    }
+}
+
+impl NodeClock for RuntimeClock {
+    fn now(&self) -> Nanos {
+        Self::now(self)
     }
 }
 

@@ -9,6 +9,7 @@
 mod app;
 mod bell;
 mod clock;
+mod connect;
 pub mod connection;
 mod counters;
 pub mod desk;

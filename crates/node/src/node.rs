@@ -2,7 +2,9 @@
 
 use crate::app::{App, Retry, Terms};
 use crate::bell::Bell;
-use crate::clock::{self, Clock};
+use crate::clock::{self, RuntimeClock};
+use crate::connect;
+use crate::connection::{self, Connections};
 use crate::desk::{Asked, Desk, Identity, Manners, Refused, Standing};
 use crate::explain::{DecisionId, Record, Recorder};
 use crate::names::Names;
@@ -15,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tollgate_config::Policy;
 use tollgate_core::cost::{Price, PriceList};
@@ -23,7 +25,7 @@ use tollgate_core::decision::{Decision, Tier, Verdict};
 use tollgate_core::id::{AppId, ClusterId, NodeId};
 use tollgate_core::reason::Reason;
 use tollgate_core::units::{Millis, Nanos, Tokens};
-use tollgate_ledger::Ledger;
+use tollgate_ledger::{Ledger, Slots};
 
 /// What a node needs to know before it starts.
 #[derive(Clone, Debug)]
@@ -53,24 +55,27 @@ pub struct Node<L> {
 
 #[derive(Debug)]
 pub(crate) struct Inner<L> {
-    pub(crate) ledger: L,
-    pub(crate) clock: Clock,
+    pub(crate) ledger: Arc<L>,
+    pub(crate) clock: RuntimeClock,
     pub(crate) patience: Duration,
-    roster: Arc<Roster>,
+    pub(crate) roster: Arc<Roster>,
     pub(crate) desks: BTreeMap<ClusterId, Counter>,
     strangers: Option<AppId>,
     strangers_refused: AtomicU64,
     prices: PriceList,
     recorder: Recorder,
     pub(crate) names: Names,
+    /// Said once, when the node stops.
+    closing: watch::Sender<bool>,
     tasks: tokio::sync::Mutex<JoinSet<()>>,
 }
 
-/// A desk and the bell on it.
+/// What the node has of one cluster: a desk and the bell on it, and the connections.
 #[derive(Debug)]
 pub(crate) struct Counter {
     pub(crate) desk: Mutex<Desk<Ticket>>,
     pub(crate) bell: Arc<Bell>,
+    pub(crate) connections: Connections,
 }
 
 /// A request that found too little in the purse: only the ledger can tell.
@@ -90,11 +95,11 @@ pub enum NotYet {
     Miss(Miss),
 }
 
-impl<L: Ledger + 'static> Node<L> {
+impl<L: Ledger + Slots + 'static> Node<L> {
     /// Starts a node on a ledger that is seeded with `policy` if it is empty. The ledger need not be there yet. Must be
     /// called within a tokio runtime.
     pub fn start(ledger: L, setup: Setup, policy: &Policy) -> Self {
-        let roster = Arc::new(Roster::default());
+        let (roster, clock) = (Arc::new(Roster::default()), RuntimeClock::default());
         let incarnation = clock::wall().get().saturating_mul(1_000);
         let desks = policy.clusters().iter().map(|(id, cluster)| {
             let bell = Arc::new(Bell::default());
@@ -112,24 +117,29 @@ impl<L: Ledger + 'static> Node<L> {
             };
             let (roster, manners) = (Arc::clone(&roster), setup.manners.clone());
             let desk = Desk::new(identity, manners, cluster.capacity, roster, Arc::clone(&bell));
-            (id.clone(), Counter { desk: Mutex::new(desk), bell })
+            let connections = connect::connections(id, cluster, &setup.manners);
+            (id.clone(), Counter { desk: Mutex::new(desk), bell, connections })
         });
         let inner = Arc::new(Inner {
-            clock: Clock::start(),
+            clock,
             patience: Duration::from_millis(setup.manners.patience.get()),
             desks: desks.collect(),
-            ledger,
+            ledger: Arc::new(ledger),
             roster,
             strangers: setup.strangers,
             strangers_refused: AtomicU64::new(0),
             prices: *policy.prices(),
             recorder: Recorder::default(),
             names: Names::default(),
+            closing: watch::Sender::new(false),
             tasks: tokio::sync::Mutex::default(),
         });
         let mut tasks = JoinSet::new();
-        for cluster in inner.desks.keys().cloned() {
-            tasks.spawn(Arc::clone(&inner).speak(cluster));
+        for (cluster, counter) in &inner.desks {
+            inner.set_limits(cluster, counter);
+            let identity = connection::Identity { node: setup.id.clone(), incarnation };
+            tasks.spawn(inner.keeper(counter, identity).run(inner.closing()));
+            tasks.spawn(Arc::clone(&inner).speak(cluster.clone()));
         }
         if let Ok(mut slot) = inner.tasks.try_lock() {
             *slot = tasks;
@@ -220,6 +230,7 @@ impl<L: Ledger + 'static> Node<L> {
             lock(&counter.desk).close(&mut out);
             deliver(out);
         }
+        self.inner.closing.send_replace(true);
         let mut tasks = self.inner.tasks.lock().await;
         let all = async { while tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(grace, all).await.is_err() {
@@ -233,7 +244,16 @@ impl<L: Ledger + 'static> Node<L> {
     }
 }
 
-impl<L: Ledger + 'static> Inner<L> {
+impl<L: Ledger + Slots + 'static> Inner<L> {
+    /// Ends when the node stops.
+    fn closing(&self) -> impl Future<Output = ()> + use<L> {
+        let mut closing = self.closing.subscribe();
+        async move {
+            // An error means that nobody is left who could say so.
+            let _ = closing.wait_for(|is_closing| *is_closing).await;
+        }
+    }
+
     #[inline]
     fn check(&self, app: &Arc<App>, request: &Request<'_>) -> Result<Permit, NotYet> {
         let price = request.price(|| app.price(request.operation, request.bytes));

@@ -12,7 +12,7 @@ use tollgate_core::id::ClusterId;
 use tollgate_core::reason::Reason;
 use tollgate_core::reservation::{Reservation, Settlement};
 use tollgate_core::units::{Millis, Nanos, Tokens};
-use tollgate_ledger::{Answer, Ledger, LedgerError};
+use tollgate_ledger::{Answer, Ledger, LedgerError, Slots};
 
 /// The name of a reservation: the cluster it was made on, and a number that nobody can guess.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub enum EndError {
     Ledger(LedgerError),
 }
 
-impl<L: Ledger + 'static> Node<L> {
+impl<L: Ledger + Slots + 'static> Node<L> {
     /// Takes `estimate` now, or refuses. Ends by itself after `timeout`.
     pub async fn reserve(
         &self,
@@ -68,7 +68,7 @@ impl<L: Ledger + 'static> Node<L> {
     }
 }
 
-impl<L: Ledger + 'static> Inner<L> {
+impl<L: Ledger + Slots + 'static> Inner<L> {
     /// A call that a request waits for.
     async fn in_time<T>(&self, cluster: &ClusterId, call: impl Future<Output = Answer<T>>) -> Answer<T> {
         if self.is_cut_off(cluster) {

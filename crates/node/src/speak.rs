@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tollgate_core::id::ClusterId;
 use tollgate_ledger::protocol::MAX_PAGE;
-use tollgate_ledger::{Ledger, LedgerError};
+use tollgate_ledger::{Ledger, LedgerError, Slots};
 
 /// The shortest time after which a call that was not answered counts as lost. Requests wait much less.
 const SHORTEST_CALL_TIMEOUT: Duration = Duration::from_millis(500);
@@ -21,7 +21,7 @@ pub(crate) type Ticket = oneshot::Sender<Result<Permit, Refused>>;
 /// A call on its way.
 type Flight = Pin<Box<dyn Future<Output = Result<Reply, LedgerError>> + Send>>;
 
-impl<L: Ledger + 'static> Inner<L> {
+impl<L: Ledger + Slots + 'static> Inner<L> {
     /// Carries what a desk has to say to the ledger and back, until the desk is closed.
     pub(crate) async fn speak(self: Arc<Self>, cluster: ClusterId) {
         let Some(counter) = self.desks.get(&cluster) else { return };
@@ -54,11 +54,15 @@ impl<L: Ledger + 'static> Inner<L> {
                 result = landed => {
                     flight = None;
                     let now = self.clock.now();
+                    let is_news = matches!(result, Ok(Reply::Changes(_)));
                     let outcomes = match result {
                         Ok(reply) => lock(&counter.desk).answered(reply, now),
                         Err(error) => lock(&counter.desk).failed(&error, now),
                     };
                     deliver(outcomes);
+                    if is_news {
+                        self.set_limits(&cluster, counter);
+                    }
                 }
                 version = notices.next() => lock(&counter.desk).hint(version),
                 () = counter.bell.rung() => {}

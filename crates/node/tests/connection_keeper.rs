@@ -20,7 +20,7 @@ use tollgate_core::units::{Millis, Nanos};
 use tollgate_ledger::connection::{ConnectionEvent, EventKind, Hold, HoldReply, NodeStats, Report};
 use tollgate_ledger::{Answer, MemoryLedger, Slots};
 use tollgate_node::connection::{
-    Connections, Guard, Identity, Keeper, Line, NodeClock, Refused, RuntimeClock, Settings, Status,
+    Connections, Guard, Identity, Keeper, Line, Refused, RuntimeClock, Settings, Status,
 };
 
 /// A ledger that takes as long as a test wants.

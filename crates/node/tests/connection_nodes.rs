@@ -18,9 +18,7 @@ use tollgate_core::reason::Reason;
 use tollgate_ledger::connection::{LEARNING, SLOT_TTL};
 use tollgate_ledger::script::{Engine, EngineError, Script, ScriptLedger, Value};
 use tollgate_ledger::{MemoryLedger, RedisEngine, Slots};
-use tollgate_node::connection::{
-    Connections, Guard, Identity, Keeper, Line, NodeClock, Round, RuntimeClock, Settings,
-};
+use tollgate_node::connection::{Connections, Guard, Identity, Keeper, Line, Round, RuntimeClock, Settings};
 use tollgate_testkit::RedisServer;
 
 const NODES: usize = 3;

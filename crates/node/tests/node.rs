@@ -354,3 +354,22 @@ async fn p09_a_reservation_goes_through_the_node() {
     let refused = node.reserve("a", 1, Millis::from_secs(60)).await.unwrap_err();
     assert_eq!(reason(&refused), Reason::RedisTimeout);
 }
+
+#[tokio::test(start_paused = true)]
+async fn connections_are_limited_by_the_policy_across_nodes() {
+    let ledger = memory();
+    let nodes = ["n1", "n2"].map(|name| Node::start(ledger.clone(), setup(name), &policy()));
+    let client = std::net::IpAddr::from([127, 0, 0, 1]);
+    let mut open = Vec::new();
+    let refused = loop {
+        match nodes[open.len() % 2].connect("few", client).await {
+            Ok(guard) => open.push(guard),
+            Err(refused) => break refused,
+        }
+    };
+    assert_eq!((open.len(), refused.reason), (7, Reason::AppLimitExceeded));
+    open.clear();
+    sleep(Duration::from_secs(5)).await;
+    assert!(nodes[1].connect("few", client).await.is_ok());
+    assert_eq!(nodes[0].connect("nobody", client).await.unwrap_err().reason, Reason::UnknownApp);
+}

@@ -198,7 +198,7 @@ impl Connections {
 }
 
 impl Refused {
-    pub(super) const UNKNOWN_APP: Self =
+    pub(crate) const UNKNOWN_APP: Self =
         Self { reason: Reason::UnknownApp, limit: 0, current: 0, retry_after: None };
 }
 

@@ -28,7 +28,8 @@ mod table;
 mod tally;
 mod track;
 
-pub use clock::{NodeClock, RuntimeClock};
+pub use crate::clock::RuntimeClock;
+pub use clock::NodeClock;
 pub use connections::{Connections, Settings};
 pub use contact::{Contact, Line};
 pub use guard::Guard;

@@ -14,8 +14,9 @@ use tollgate_core::quota::Capacity;
 use tollgate_core::reservation::{Reservation, Settlement};
 use tollgate_core::units::{Millis, Ratio, Tokens};
 use tollgate_ledger::book::Audit;
+use tollgate_ledger::connection::{ConnectionEvent, Hold, HoldReply, NodeStats, Report};
 use tollgate_ledger::protocol::{AppView, Changes, ClusterView, PutApp, Seed, Sync, SyncReply};
-use tollgate_ledger::{Answer, Ledger, LedgerClock, LedgerError, MemoryLedger};
+use tollgate_ledger::{Answer, Ledger, LedgerClock, LedgerError, MemoryLedger, Slots};
 use tollgate_node::{Node, Request, Setup};
 
 pub(crate) fn policy() -> Policy {
@@ -28,6 +29,7 @@ pub(crate) fn policy() -> Policy {
             {"id": "shared", "guaranteed_quota": 1_000, "burst_quota": 2_000, "fallback_ratio": 0.5, "borrow": false},
             {"id": "closed", "guaranteed_quota": 1_000, "burst_quota": 2_000, "outage": "closed", "borrow": false},
             {"id": "off", "guaranteed_quota": 1_000, "burst_quota": 2_000, "enabled": false},
+            {"id": "few", "guaranteed_quota": 10, "burst_quota": 10, "max_connections": 7},
             {"id": "shadow", "guaranteed_quota": 1, "burst_quota": 1, "shadow": true, "borrow": false},
         ],
     }))
@@ -58,7 +60,7 @@ pub(crate) fn setup(node: &str) -> Setup {
     Setup::new(NodeId::new(node).unwrap())
 }
 
-pub(crate) fn start<L: Ledger + 'static>(ledger: L) -> Node<L> {
+pub(crate) fn start<L: Ledger + Slots + 'static>(ledger: L) -> Node<L> {
     Node::start(ledger, setup("n"), &policy())
 }
 
@@ -75,7 +77,12 @@ pub(crate) fn millis(n: u64) -> Duration {
 }
 
 /// Asks `per_10ms` times every ten milliseconds; returns how many passed.
-pub(crate) async fn drive<L: Ledger + 'static>(node: &Node<L>, app: &str, per_10ms: u64, time: Duration) -> u64 {
+pub(crate) async fn drive<L: Ledger + Slots + 'static>(
+    node: &Node<L>,
+    app: &str,
+    per_10ms: u64,
+    time: Duration,
+) -> u64 {
     let start = Instant::now();
     let mut passed = 0;
     while start.elapsed() < time {
@@ -193,5 +200,14 @@ impl<L: Ledger> Ledger for Moody<L> {
         apps(cluster: &ClusterId, after: Option<&AppId>, limit: u32) -> Vec<AppView>;
         cluster(cluster: &ClusterId) -> ClusterView;
         audit(cluster: &ClusterId) -> Audit;
+    }
+}
+
+impl<L: Ledger + Slots> Slots for Moody<L> {
+    in_its_mood! {
+        hold(cluster: &ClusterId, hold: &Hold) -> HoldReply;
+        report_connections(cluster: &ClusterId, report: &Report) -> ();
+        connection_stats(cluster: &ClusterId) -> Vec<NodeStats>;
+        connection_events(cluster: &ClusterId, app: &AppId, limit: usize) -> Vec<ConnectionEvent>;
     }
 }
