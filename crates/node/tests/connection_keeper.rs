@@ -168,6 +168,19 @@ fn a_refusal_is_remembered_for_a_moment() {
 }
 
 #[test]
+fn idle_slots_of_one_application_are_there_for_another() {
+    run(async {
+        let world = World::start();
+        world.connections.set_cluster_max(12);
+        drop(world.open_many(0, 9).await);
+        assert!(world.connections.counts(&app(0)).unwrap().held >= 9);
+        let opened = world.open_many(1, 12).await;
+        assert!(opened.iter().all(Result::is_ok), "all that the cluster has");
+        assert_eq!(world.open(0).await.unwrap_err().reason, Reason::ClusterLimitExceeded);
+    });
+}
+
+#[test]
 fn nobody_waits_for_a_dead_ledger_longer_than_the_timeout_and_later_not_at_all() {
     run(async {
         let world = World::start();
