@@ -9,8 +9,13 @@ local SEED_HEAD = 5
 
 -- What is left of a cluster whose own record is gone would mix with the new one.
 local function clear_remains()
-  for _, id in ipairs(redis.call('ZRANGE', heard, 0, -1)) do
-    redis.call('DEL', root .. ':node:' .. id)
+  for _, ids in ipairs({
+    redis.call('ZRANGE', root .. ':heard', 0, -1), redis.call('LRANGE', root .. ':silent', 0, -1),
+    redis.call('ZRANGE', root .. ':quiet', 0, -1),
+  }) do
+    for _, id in ipairs(ids) do
+      redis.call('DEL', root .. ':node:' .. id)
+    end
   end
   redis.call('DEL', root)
   for _, part in ipairs({

@@ -47,10 +47,6 @@ impl Store {
         self.keys.remove(key.as_bytes());
     }
 
-    pub(super) fn contains(&self, key: &Bytes) -> bool {
-        self.keys.contains_key(key)
-    }
-
     pub(super) fn remove(&mut self, key: &Bytes) -> bool {
         self.keys.remove(key).is_some()
     }

@@ -166,6 +166,8 @@ function sync.answer(fields)
     return before_now
   end
   book.advance()
+  -- It may have been forgotten just now.
+  node = nodes.loaded[call.node]
   notice_loss(call, node)
   node = admit(call, node)
   load_operations(fields)
