@@ -39,7 +39,9 @@ local function seed(capacity, remembered)
   local is_lost = remembered >= 0
   local first = is_lost and remembered + 1 or 1
   cluster.new(capacity, promised, first)
-  l1.slack = is_lost and 0 or cluster.ceiling()
+  if is_lost then
+    l1.slack = 0
+  end
   -- Each application comes with a version of its own, so that a reader can go on after any of them.
   for i = SEED_HEAD + 1, #ARGV, policy.ARITY do
     local id, terms = policy.read(i)
