@@ -20,7 +20,8 @@ pub const MAX_AMOUNT: Tokens = Tokens::whole(1_000_000_000);
 pub struct Sync {
     /// Who is speaking.
     pub node: NodeId,
-    /// Which life of that node: a later one fences earlier ones off.
+    /// Which life of that node: a later one fences earlier ones off. A node that had no answer for
+    /// [`NODE_TTL`](crate::book::NODE_TTL) starts a new one, as it may have been forgotten.
     pub incarnation: u64,
     /// The number of this call, from 1 on. The same number again gets the same answer again.
     pub seq: u64,

@@ -9,6 +9,7 @@ use tollgate_core::priority::Priority;
 use tollgate_core::quota::{Capacity, LoanTerms, Quota};
 use tollgate_core::units::{Millis, Rate, Ratio, Tokens};
 use tollgate_ledger::Book;
+use tollgate_ledger::book::NODE_TTL;
 use tollgate_ledger::protocol::{AppPolicy, Carry, Entry, LedgerError, PutApp, Seed, Sync, SyncReply};
 
 const APPS: [(&str, u64, u64, Priority); 3] = [
@@ -502,4 +503,23 @@ fn rights_are_kept_scaled_or_reset() {
         world.now = Millis::from_secs(60);
         world.check();
     }
+}
+
+#[test]
+fn a_node_that_is_gone_for_a_day_is_forgotten() {
+    let mut world = World::new(100_000);
+    let call = world.nodes[0].call(0, Tokens::ZERO, Tokens::whole(10), Tokens::ZERO);
+    let reply = world.book.sync(&call, world.now).unwrap();
+    world.nodes[0].take(0, &reply);
+    let view = |book: &mut Book, now| {
+        let view = book.cluster_view(now);
+        (view.nodes, view.silent_nodes, view.epoch)
+    };
+    assert_eq!(view(&mut world.book, Millis::new(4_999)), (1, 0, 1));
+    assert_eq!(view(&mut world.book, Millis::new(5_000)), (0, 1, 1));
+    assert_eq!(view(&mut world.book, NODE_TTL), (0, 0, 1));
+    // It starts a new life, as it was silent for so long: then nobody else has to start over.
+    world.step(&Step::Crash { node: 0 });
+    let call = world.nodes[0].call(0, Tokens::ZERO, Tokens::whole(10), Tokens::ZERO);
+    assert_eq!(world.book.sync(&call, NODE_TTL).unwrap().epoch, 1);
 }

@@ -8,7 +8,7 @@ use tollgate_ledger::script::ALL;
 
 /// The commands and the version of Redis that brought them in the form in which scripts use them: `HSET` takes several
 /// fields since 4.0.
-const SINCE: [(&str, (u32, u32)); 30] = [
+const SINCE: [(&str, (u32, u32)); 27] = [
     ("DEL", (1, 0)),
     ("EXISTS", (1, 0)),
     ("HDEL", (2, 0)),
@@ -24,7 +24,6 @@ const SINCE: [(&str, (u32, u32)); 30] = [
     ("LRANGE", (1, 0)),
     ("LREM", (1, 0)),
     ("LTRIM", (1, 0)),
-    ("PERSIST", (2, 2)),
     ("PEXPIRE", (2, 6)),
     ("PUBLISH", (2, 0)),
     ("RPUSH", (1, 0)),
@@ -32,12 +31,10 @@ const SINCE: [(&str, (u32, u32)); 30] = [
     ("TIME", (2, 6)),
     ("ZADD", (1, 2)),
     ("ZCARD", (1, 2)),
-    ("ZCOUNT", (2, 0)),
     ("ZRANGE", (1, 2)),
     ("ZRANGEBYLEX", (2, 8)),
     ("ZRANGEBYSCORE", (1, 0)),
     ("ZREM", (1, 2)),
-    ("ZREMRANGEBYSCORE", (1, 2)),
     ("ZSCORE", (1, 2)),
 ];
 

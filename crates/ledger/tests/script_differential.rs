@@ -38,6 +38,8 @@ fn any_span() -> impl Strategy<Value = u64> {
         3 => prop::sample::select(vec![999u64, 1_000, 4_999, 5_000, 30_000, 60_000, 65_000]),
         1 => 12_000..200_000u64,
         1 => 200_000..9_000_000u64,
+        // Where a node is forgotten.
+        1 => 86_390_000..86_410_000u64,
     ]
 }
 

@@ -21,7 +21,12 @@ static UNITS: LazyLock<(Lua, Table)> = LazyLock::new(|| {
         share_rounded_up = share_rounded_up, proportion = proportion, ratio_of = ratio_of, scaled = scaled,
         over = over, per_second = per_second, time_to_mint = time_to_mint, text = text, before = before,
     }";
-    let text = [include_str!("../src/script/lua/book/units.lua"), exports].concat();
+    let text = [
+        include_str!("../src/script/lua/book/units.lua"),
+        include_str!("../src/script/lua/book/rare/units.lua"),
+        exports,
+    ]
+    .concat();
     let lua = Lua::new();
     let units = lua.load(text).eval().unwrap();
     (lua, units)

@@ -45,8 +45,9 @@ pub const LEASE_TTL: Millis = Millis::from_secs(5);
 /// How long a node that is not heard of is believed to run on its own.
 pub const SUSPECT_LIMIT: Millis = Millis::from_secs(60);
 
-/// How long a node that fell silent is remembered.
-const NODE_TTL: Millis = Millis::from_secs(86_400);
+/// How long a node that fell silent is remembered. A node that had no answer for so long starts a new incarnation, or it is
+/// taken for one whose answers the ledger has lost.
+pub const NODE_TTL: Millis = Millis::from_secs(86_400);
 
 /// How often idle applications are looked at for headroom that spills.
 const HARVEST_INTERVAL: Millis = Millis::from_secs(1);
@@ -80,6 +81,8 @@ pub struct Book {
     heard: BTreeSet<(Millis, NodeId)>,
     /// Nodes that fell silent and still have leases to be written off.
     silent: VecDeque<NodeId>,
+    /// Nodes that fell silent and have none any more, those that were heard of longest ago first.
+    quiet: BTreeSet<(Millis, NodeId)>,
     pending: Vec<Scheduled>,
     held: BTreeMap<String, Held>,
     /// The reservations that are open, those that end first in front.

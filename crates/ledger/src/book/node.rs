@@ -1,6 +1,6 @@
 //! Nodes, their leases, and what becomes of them when a node falls silent.
 
-use super::{App, Book, CHORES, LEASE_TTL, SUSPECT_LIMIT};
+use super::{App, Book, CHORES, LEASE_TTL, NODE_TTL, SUSPECT_LIMIT};
 use crate::protocol::SyncReply;
 use std::collections::BTreeMap;
 use tollgate_core::id::{AppId, NodeId};
@@ -47,7 +47,8 @@ impl Node {
 }
 
 impl Book {
-    /// Writes off the leases of nodes that have been silent for too long, a bounded number in each call.
+    /// Writes off the leases of nodes that have been silent for too long, and forgets those that have been for far too
+    /// long, a bounded number in each call.
     pub(super) fn expire_nodes(&mut self, now: Millis) {
         for _ in 0..CHORES {
             let is_silent = |(seen_at, _): &&(Millis, NodeId)| now.since(*seen_at) >= LEASE_TTL;
@@ -55,19 +56,28 @@ impl Book {
             self.heard.remove(&silent);
             self.silent.push_back(silent.1);
         }
+        self.expire_leases(now);
+        for _ in 0..CHORES {
+            let is_old = |(seen_at, _): &&(Millis, NodeId)| now.since(*seen_at) >= NODE_TTL;
+            let Some(old) = self.quiet.first().filter(is_old).cloned() else { return };
+            self.quiet.remove(&old);
+            self.nodes.remove(&old.1);
+        }
+    }
+
+    fn expire_leases(&mut self, now: Millis) {
         let mut budget = CHORES;
         while budget > 0 {
             let Some(id) = self.silent.front().cloned() else { return };
-            let live: Vec<AppId> = self
-                .nodes
-                .get(&id)
-                .map(|node| node.live(self.epoch).take(budget).cloned().collect())
-                .unwrap_or_default();
+            let Some(node) = self.nodes.get(&id) else { return };
+            let (seen_at, live) = (node.seen_at, node.live(self.epoch).take(budget).cloned());
+            let live: Vec<AppId> = live.collect();
             for app in &live {
                 self.expire_lease(&id, app, now);
             }
             if live.len() < budget {
                 self.silent.pop_front();
+                self.quiet.insert((seen_at, id));
             }
             budget -= live.len();
         }
@@ -92,6 +102,7 @@ impl Book {
         let Some(node) = self.nodes.get_mut(id) else { return };
         self.heard.remove(&(node.seen_at, id.clone()));
         self.silent.retain(|silent| silent != id);
+        self.quiet.remove(&(node.seen_at, id.clone()));
         self.heard.insert((now, id.clone()));
         node.seen_at = now;
         if node.epoch != self.epoch {
@@ -118,6 +129,7 @@ impl Book {
         let Some(node) = self.nodes.remove(id) else { return };
         self.heard.remove(&(node.seen_at, id.clone()));
         self.silent.retain(|silent| silent != id);
+        self.quiet.remove(&(node.seen_at, id.clone()));
         if node.epoch != self.epoch {
             return;
         }

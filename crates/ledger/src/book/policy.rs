@@ -46,6 +46,7 @@ impl Book {
             nodes: BTreeMap::new(),
             heard: BTreeSet::new(),
             silent: VecDeque::new(),
+            quiet: BTreeSet::new(),
             pending: Vec::new(),
             held: BTreeMap::new(),
             ends: BTreeSet::new(),

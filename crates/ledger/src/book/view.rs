@@ -1,6 +1,6 @@
 //! What is in the book, for those who look: a page at a time, brought up to now.
 
-use super::{Book, NODE_TTL};
+use super::Book;
 use crate::protocol::{AppView, Changes, ClusterView, MAX_PAGE, VersionedPolicy};
 use std::ops::Bound;
 use tollgate_core::emergency::{Cause, Emergency};
@@ -43,8 +43,6 @@ impl Book {
     pub fn cluster_view(&mut self, now: Millis) -> ClusterView {
         self.advance(now);
         let is_declared = matches!(self.emergency, Emergency::On { cause: Cause::Operator, .. });
-        let remembered = self.nodes.iter().filter(|(_, node)| now.since(node.seen_at) < NODE_TTL);
-        let silent = remembered.filter(|(id, node)| !self.heard.contains(&(node.seen_at, (*id).clone())));
         ClusterView {
             now,
             version: self.version,
@@ -58,7 +56,7 @@ impl Book {
             emergency_reason: if is_declared { self.emergency_reason.clone() } else { String::new() },
             apps: self.apps.len() as u64,
             nodes: self.heard.len() as u64,
-            silent_nodes: silent.count() as u64,
+            silent_nodes: (self.silent.len() + self.quiet.len()) as u64,
         }
     }
 

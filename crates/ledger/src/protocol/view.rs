@@ -110,6 +110,6 @@ pub struct ClusterView {
     pub apps: u64,
     /// How many nodes are heard of.
     pub nodes: u64,
-    /// How many nodes fell silent within a day.
+    /// How many nodes fell silent and are still remembered.
     pub silent_nodes: u64,
 }

@@ -33,25 +33,30 @@ macro_rules! script {
                 include_str!("lua/clock.lua"),
                 include_str!("lua/book/units.lua"),
                 include_str!("lua/book/batches.lua"),
+                // A function that is defined looks for each variable it refers to among those of the function around it that
+                // others refer to, from the last to the first. Those that all refer to are out of that search here.
+                "return (function()\n",
                 include_str!("lua/book/rare/open.lua"),
                 include_str!("lua/book/cluster.lua"),
                 include_str!("lua/book/app.lua"),
-                include_str!("lua/book/grant.lua"),
                 include_str!("lua/book/node.lua"),
                 include_str!("lua/book/book.lua"),
                 "function open_rare()\n",
+                include_str!("lua/book/rare/units.lua"),
                 include_str!("lua/book/rare/history.lua"),
                 include_str!("lua/book/rare/cluster.lua"),
                 include_str!("lua/book/rare/notice.lua"),
                 include_str!("lua/book/rare/app.lua"),
-                include_str!("lua/book/rare/operation.lua"),
+                include_str!("lua/book/rare/grant.lua"),
                 include_str!("lua/book/rare/node.lua"),
+                include_str!("lua/book/rare/call.lua"),
                 include_str!("lua/book/rare/policy.lua"),
                 include_str!("lua/book/rare/reservation.lua"),
                 include_str!("lua/book/rare/operate.lua"),
                 "end\n",
                 $(include_str!(concat!("lua/book/", $part, ".lua")),)?
                 include_str!(concat!("lua/", $name, ".lua")),
+                "end)()\n",
             ),
         }
     };

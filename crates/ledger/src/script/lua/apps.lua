@@ -11,13 +11,13 @@ local STATE = {
   'suspect_rate', 'total_consumed', 'total_requests',
 }
 
-local function app_view(id)
+local function app_view(id, operations)
   local app = apps.bring_up(id)
   local list = view.policy(app)
   for _, field in ipairs(STATE) do
     list[#list + 1] = app[field]
   end
-  list[#list + 1] = operations.loaded[id]
+  list[#list + 1] = operations or ''
   local change = policy.next(id)
   list[#list + 1] = change and change.at or -1
   if change then
@@ -32,12 +32,12 @@ local function page(after, limit)
   local from = after == '' and '-' or '(' .. after
   local result = book.ok()
   local ids = redis.call('ZRANGEBYLEX', app_index, from, '+', 'LIMIT', 0, limit)
-  if #ids > 0 then
-    apps.load(ids)
-    operations.load(ids)
+  if #ids == 0 then
+    return result
   end
-  for _, id in ipairs(ids) do
-    result[#result + 1] = app_view(id)
+  apps.load(ids)
+  for i, operations in ipairs(redis.call('HMGET', root .. ':operations', unpack(ids))) do
+    result[#result + 1] = app_view(ids[i], operations)
   end
   return result
 end

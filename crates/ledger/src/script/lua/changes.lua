@@ -10,7 +10,7 @@ local SCALE, TURNS = 2 ^ 42, 1000
 
 -- The version to go on after, the turn of who began with the whole, and whether this is where the whole begins.
 local function start(since)
-  local turn, this_turn = floor(since / SCALE), l1.history_turns % TURNS + 1
+  local turn, this_turn = math.floor(since / SCALE), l1.history_turns % TURNS + 1
   local version = since - turn * SCALE
   local goes_on = turn == this_turn or turn == 0 and version >= l1.history_from
   if goes_on and version <= l1.version then

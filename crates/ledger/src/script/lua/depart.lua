@@ -11,7 +11,7 @@ local failure = book.open(fields and #ARGV or 2, fields or {})
 if failure then
   return failure
 end
-if sync.is_repeated_goodbye(fields) then
+if calls.is_repeated_goodbye(ARGV[2], nodes.find(ARGV[1], fields)) then
   return book.err('stale')
 end
 local result = sync.answer(fields)

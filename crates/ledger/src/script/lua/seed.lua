@@ -9,8 +9,13 @@ local SEED_HEAD = 5
 
 -- What is left of a cluster whose own record is gone would mix with the new one.
 local function clear_remains()
-  for _, id in ipairs(redis.call('ZRANGE', heard, 0, -1)) do
-    redis.call('DEL', root .. ':node:' .. id)
+  for _, ids in ipairs({
+    redis.call('ZRANGE', root .. ':heard', 0, -1), redis.call('LRANGE', root .. ':silent', 0, -1),
+    redis.call('ZRANGE', root .. ':quiet', 0, -1),
+  }) do
+    for _, id in ipairs(ids) do
+      redis.call('DEL', root .. ':node:' .. id)
+    end
   end
   redis.call('DEL', root)
   for _, part in ipairs({
@@ -34,7 +39,9 @@ local function seed(capacity, remembered)
   local is_lost = remembered >= 0
   local first = is_lost and remembered + 1 or 1
   cluster.new(capacity, promised, first)
-  l1.slack = is_lost and 0 or cluster.ceiling()
+  if is_lost then
+    l1.slack = 0
+  end
   -- Each application comes with a version of its own, so that a reader can go on after any of them.
   for i = SEED_HEAD + 1, #ARGV, policy.ARITY do
     local id, terms = policy.read(i)

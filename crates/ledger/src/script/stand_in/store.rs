@@ -47,7 +47,8 @@ impl Store {
         self.keys.remove(key.as_bytes());
     }
 
-    pub(super) fn contains(&self, key: &Bytes) -> bool {
+    /// Whether there is such a key.
+    pub(super) fn contains(&self, key: &[u8]) -> bool {
         self.keys.contains_key(key)
     }
 

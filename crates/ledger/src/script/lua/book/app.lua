@@ -60,49 +60,35 @@ function apps.find(id)
   return app
 end
 
--- Rights it may hold: leases count against the burst too.
-function apps.room(app)
-  return minus(app.burst, app.outstanding)
-end
-
--- Saves rights as far as there is room; returns the rest.
-local function save_rights(app, amount)
-  local room, rights = minus(app.burst, app.outstanding), app.rights
-  local kept = min(amount, minus(room, rights))
-  app.rights = min(rights + kept, room)
-  return amount - kept + minus(rights, room)
-end
-
--- Fills the meter, which holds a second of that rate; returns the rest.
-local function meter_in(app, amount, rate)
-  local sum = plus(app.meter, amount)
-  local meter = min(sum, rate * 1000)
-  app.meter = meter
-  return sum - meter
-end
-
 -- Mints what has accrued since the last look; what the meter cannot hold and what pays back goes to the slack.
 function apps.refill(app)
   if app.epoch ~= l1.epoch then
     rare()
     apps.forget(app)
   end
-  local since = app.refilled_at
+  local since, rate, repaid = app.refilled_at, app.guaranteed, 0
+  if l1.emergency ~= OFF then
+    rare()
+    rate = cluster.in_force(app)
+  end
   -- A clock that stepped back mints nothing now, and stops neither the minting nor the burst window.
   app.refilled_at = now
-  if app.burst_opened_at > now then
-    app.burst_opened_at = now
-  end
-  local rate, repaid = cluster.in_force(app), 0
+  app.burst_opened_at = min(app.burst_opened_at, now)
   local minted = min(rate * min(minus(now, since), MAX_ELAPSED), MINTED_MAX)
   if app.debt > 0 then
     rare()
-    repaid = apps.pay_off(app, share(app.repay_share, minted))
+    repaid = apps.pay_off(app, apps.share_for_debt(app, minted))
     app.repaid = plus(app.repaid, repaid)
   end
+  -- Rights are kept as far as there is room: leases count against the burst too.
+  local own, rights, room = minted - repaid, app.rights, minus(app.burst, app.outstanding)
+  local kept = min(own, minus(room, rights))
+  app.rights = min(rights + kept, room)
   app.minted = plus(app.minted, minted)
-  app.lost = plus(app.lost, save_rights(app, minted - repaid))
-  local spilled = plus(repaid, meter_in(app, minted - repaid, rate))
+  app.lost = plus(app.lost, own - kept + minus(rights, room))
+  local sum = app.meter + own
+  app.meter = min(sum, rate * 1000)
+  cluster.absorb(repaid + sum - app.meter)
   if app.suspect_rate > 0 then
     rare()
     apps.set_aside(app, since)
@@ -112,16 +98,6 @@ function apps.refill(app)
     rare()
     apps.close_books(app)
   end
-  cluster.absorb(spilled)
-end
-
--- The application of that name brought up to now, or false.
-function apps.bring_up(id)
-  local app = apps.find(id)
-  if app then
-    apps.refill(app)
-  end
-  return app
 end
 
 -- Counts what was spent.
@@ -132,21 +108,5 @@ function apps.count(app, amount, requests)
   local rest = sum % MICROS_PER_TOKEN
   app.total_consumed = min(app.total_consumed + (sum - rest) / MICROS_PER_TOKEN, COUNT_MAX)
   app.consumed_rest = rest
-end
-
--- Spends what is out in leases.
-function apps.spend(app, amount, requests)
-  app.outstanding = minus(app.outstanding, amount)
-  apps.count(app, amount, requests)
-end
-
--- Takes unspent tokens back from a lease.
-function apps.take_back(app, unspent)
-  unspent = min(unspent, app.outstanding)
-  if unspent > 0 then
-    app.outstanding = app.outstanding - unspent
-    app.lost = plus(app.lost, save_rights(app, unspent))
-    cluster.absorb(meter_in(app, unspent, cluster.in_force(app)))
-  end
 end
 

@@ -22,15 +22,24 @@ function book.open(arity, fields)
   end
 end
 
+-- Whether the use is certainly below what overload and emergency start at. A close call is left to those who work it
+-- out exactly.
+local function is_calm()
+  local granted, before, part = l1.usage_granted, l1.usage_before, now % 1000
+  if l1.usage_second * 1000 == now - part then
+    before = before * (1000 - part) / 1000
+  end
+  return (granted + before) * ONE < min(OVERLOAD_STARTS_AT, l1.emergency_threshold) * l1.rate * 999
+end
+
 -- Brings the cluster up to now: slack, overload, emergency, and a bounded part of the chores.
 function book.advance()
   local elapsed = min(minus(now, l1.refilled_at), MAX_ELAPSED)
   l1.refilled_at = now
   cluster.absorb(min(minus(l1.rate, l1.promised) * elapsed, TOKENS_MAX))
-  local used = cluster.usage()
-  if used > OVERLOAD_STARTS_AT or l1.cut > 0 or l1.emergency ~= OFF or used > l1.emergency_threshold then
+  if l1.cut > 0 or l1.emergency ~= OFF or not is_calm() then
     rare()
-    cluster.follow(used)
+    cluster.follow()
   end
   if now >= l1.due then
     rare()
@@ -54,9 +63,6 @@ function book.commit(result)
   end
   in_batches('HSET', root, changes)
   nodes.save()
-  if operations then
-    operations.save()
-  end
   if l1.version ~= found_version then
     rare()
     notice.publish()

@@ -6,6 +6,7 @@
 --   rate, reserved, burst_ratio, emergency_threshold   the capacity
 --   promised             the sum of all guarantees
 --   slack, refilled_at   headroom for anybody
+--   ceiling              the most slack there may be: what full meters leave of the depth
 --   usage_*              what was granted in this second and in the one before
 --   cut, cut_since       how much overload cuts
 --   emergency            0 (off: none starts by itself before emergency_until), 1 (by an operator) or 2 (by use)
@@ -13,10 +14,9 @@
 --   harvested_at         when idle applications were last looked at
 --   due                  a moment before which no node falls silent, no change takes effect and no reservation ends
 --   history_*            see history
-local L1_FORMAT = '<dddddddddddddddddddddddd'
+local L1_FORMAT = '<ddddddddddddddddddddddddd'
 local OFF, BY_OPERATOR, BY_USAGE = 0, 1, 2
 local OVERLOAD_STARTS_AT = 9000
-local EMERGENCY_RATIOS = { [0] = 10000, 5000, 1000, 0 }
 
 local root, now = KEYS[1], clock()
 
@@ -31,7 +31,7 @@ local cluster = {}
 function cluster.unpack(record)
   local version, epoch, rate, reserved, burst_ratio, emergency_threshold, promised, slack, refilled_at,
     usage_second, usage_granted, usage_before, cut, cut_since, emergency, emergency_since, emergency_until,
-    contest_second, contest_weights, contest_before, harvested_at, due, history_from, history_turns
+    contest_second, contest_weights, contest_before, harvested_at, due, history_from, history_turns, ceiling
     = struct.unpack(L1_FORMAT, record)
   l1 = {
     version = version, epoch = epoch, rate = rate, reserved = reserved, burst_ratio = burst_ratio,
@@ -41,6 +41,7 @@ function cluster.unpack(record)
     emergency = emergency, emergency_since = emergency_since, emergency_until = emergency_until,
     contest_second = contest_second, contest_weights = contest_weights, contest_before = contest_before,
     harvested_at = harvested_at, due = due, history_from = history_from, history_turns = history_turns,
+    ceiling = ceiling,
   }
   found_version, found_emergency, found_end = version, emergency, emergency_until
 end
@@ -51,44 +52,13 @@ function cluster.pack()
     l1.refilled_at, l1.usage_second, l1.usage_granted, l1.usage_before, l1.cut, l1.cut_since,
     l1.emergency, l1.emergency_since, l1.emergency_until,
     l1.contest_second, l1.contest_weights, l1.contest_before, l1.harvested_at, l1.due,
-    l1.history_from, l1.history_turns)
-end
-
--- The most slack there may be: what full meters leave of the depth. Kept, as every application asks for it.
-local ceiling
-function cluster.ceiling()
-  if not ceiling then
-    ceiling = minus(share(l1.burst_ratio, l1.rate * 1000), l1.promised * 1000)
-  end
-  return ceiling
-end
-
-function cluster.reserve()
-  return share(l1.reserved, l1.rate * 1000)
-end
-
--- What bursts and loans may use: all but the reserve.
-function cluster.spendable()
-  return minus(l1.slack, share(l1.reserved, l1.rate * 1000))
+    l1.history_from, l1.history_turns, l1.ceiling)
 end
 
 -- Takes up what spilled from a meter, as far as there is room.
 function cluster.absorb(spilled)
   if spilled > 0 then
-    l1.slack = min(plus(l1.slack, spilled), cluster.ceiling())
-  end
-end
-
--- Sets what is promised: full meters leave less or more room for slack now.
-function cluster.promise(promised)
-  l1.promised, ceiling = promised, nil
-  l1.slack = min(l1.slack, cluster.ceiling())
-end
-
--- Something happens no later than at that moment.
-function cluster.expect(moment)
-  if moment < l1.due then
-    l1.due = moment
+    l1.slack = min(plus(l1.slack, spilled), l1.ceiling)
   end
 end
 
@@ -102,25 +72,5 @@ function cluster.use(granted)
     l1.usage_granted, l1.usage_second = 0, second
   end
   l1.usage_granted = plus(l1.usage_granted, granted)
-end
-
--- The share of the capacity that was granted over the last second.
-function cluster.usage()
-  local second, granted, before = l1.usage_second, l1.usage_granted, l1.usage_before
-  local this = (now - now % 1000) / 1000
-  if this ~= second and this + 1 ~= second then
-    before = this == second + 1 and granted or 0
-    granted, second = 0, this
-  end
-  local still = min(minus((second + 1) * 1000, now), 1000)
-  return ratio_of(plus(granted, proportion(before, still, 1000)), l1.rate * 1000)
-end
-
--- The share of an application's guarantee that is in force.
-function cluster.in_force(app)
-  if l1.emergency == OFF then
-    return app.guaranteed
-  end
-  return scaled(app.guaranteed, EMERGENCY_RATIOS[app.priority])
 end
 

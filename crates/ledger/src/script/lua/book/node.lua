@@ -4,7 +4,7 @@
 --   <app>    a row of doubles for each lease: amount, fallback, suspect, since, which is that of the application
 -- <root>:heard has the nodes that are heard of by when they were. silent is 1 from when a node falls silent until it
 -- speaks again.
-local NODE_FORMAT, LEASE_FORMAT = '<ddddddd', '<dddd'
+local NODE_FORMAT, LEASE_FORMAT, HEAD_FORMAT = '<ddddddd', '<dddd', '<dddddd'
 local LEASE_TTL = 5000
 
 local heard = root .. ':heard'
@@ -47,7 +47,7 @@ end
 -- A node speaks: it is heard of now, and not suspected of anything any more.
 function nodes.hear(node)
   redis.call('ZADD', heard, now, node.id)
-  cluster.expect(now + LEASE_TTL)
+  l1.due = min(l1.due, now + LEASE_TTL)
   node.seen_at = now
   if node.epoch ~= l1.epoch or node.silent == 1 then
     rare()

@@ -6,7 +6,7 @@
 -- doubles, which is kept with the node in case it gets lost: now, epoch, version, lease_ttl, emergency, since, until,
 -- cut, then for each application granted, remaining, wait, policy_version, refusal, where wait is -1 for never and refusal
 -- is a number, 0 for none.
-local HEAD_FORMAT, ENTRY_FORMAT = '<dddddd', '<ddddddd'
+local ENTRY_FORMAT = '<ddddddd'
 local OPERATIONS_START = 57
 local REPLY_FORMAT, GRANTED_FORMAT = '<dddddddd', '<ddddd'
 
@@ -26,109 +26,50 @@ function sync.fields()
   return fields
 end
 
--- Whether a number is less than another, each given by its halves.
-local function is_less(high, low, other_high, other_low)
-  return high < other_high or high == other_high and low < other_low
-end
-
--- The call in the arguments.
-local function read()
-  local incarnation_high, incarnation_low, seq_high, seq_low, acked_high, acked_low
-    = struct.unpack(HEAD_FORMAT, ARGV[2])
-  return {
-    node = ARGV[1], incarnation_high = incarnation_high, incarnation_low = incarnation_low,
-    seq_high = seq_high, seq_low = seq_low, acked_high = acked_high, acked_low = acked_low,
-  }
-end
-
--- What was answered to the very same call, or the error if it comes too late; nil if it is new.
-local function answered(call, node)
-  if node.incarnation_high ~= call.incarnation_high or node.incarnation_low ~= call.incarnation_low then
-    if is_less(call.incarnation_high, call.incarnation_low, node.incarnation_high, node.incarnation_low) then
-      return { 'err', 'fenced' }
-    end
-    return nil
-  end
-  if is_less(node.seq_high, node.seq_low, call.seq_high, call.seq_low) then
-    return nil
-  end
-  if node.seq_high ~= call.seq_high or node.seq_low ~= call.seq_low then
-    return { 'err', 'stale' }
-  end
-  return { 'ok', redis.call('HGET', node.key, ':reply') }
-end
-
--- The last call of this life of a node that the ledger knows of.
-local function last_known(call, node)
-  if node and node.incarnation_high == call.incarnation_high and node.incarnation_low == call.incarnation_low then
-    return node.seq_high, node.seq_low
-  end
-  return 0, 0
-end
-
--- A node that had an answer the ledger knows nothing of: writes were lost, in a failover say. What they granted is
--- not known any more, so everybody starts from nothing, and nodes present what they hold.
-local function notice_loss(call, node)
-  local seq_high, seq_low = last_known(call, node)
-  if is_less(seq_high, seq_low, call.acked_high, call.acked_low) then
-    rare()
-    cluster.start_over()
-  end
-end
-
-local function admit(call, node)
-  if node and is_less(node.incarnation_high, node.incarnation_low, call.incarnation_high, call.incarnation_low) then
-    rare()
-    nodes.bury(node)
-    node = false
-  end
-  if not node then
-    rare()
-    node = nodes.open(call.node, call.incarnation_high, call.incarnation_low)
-  end
-  nodes.hear(node)
-  return node
-end
-
--- Books what a node reports of a lease; returns what is left in it.
+-- Books what a node reports of a lease that does not add up, or of which it gives something back; returns what is left.
 local function settle(app, leased, spent, requests, returned, holding)
+  rare()
   local from_lease = min(spent, leased)
   apps.spend(app, from_lease, requests)
-  if spent > from_lease then
-    rare()
-    apps.spend_unleased(app, spent - from_lease)
-  end
+  apps.spend_unleased(app, spent - from_lease)
   local left = leased - from_lease
   returned = min(returned, left)
   apps.take_back(app, returned)
-  left = left - returned
-  if holding == left then
-    return left
-  end
-  rare()
-  return apps.settle_difference(app, left, holding)
+  return apps.settle_difference(app, left - returned, holding)
 end
 
 -- Serves one application of a call; returns its part of the reply.
 local function serve(node, id, entry)
-  local app = apps.bring_up(id)
+  local app = apps.find(id)
   if not app then
     return struct.pack(GRANTED_FORMAT, 0, 0, -1, 0, UNKNOWN_APP)
   end
+  apps.refill(app)
   local spent, requests, returned, holding, need, want, fallback = struct.unpack(ENTRY_FORMAT, entry)
   local lease = node.leases[id]
   if not lease then
     lease = { amount = 0, since = app.since }
     node.leases[id] = lease
   end
-  local leased = lease.since == app.since and lease.amount or 0
-  if #entry >= OPERATIONS_START then
-    operations.count(id, entry, OPERATIONS_START)
+  local left = lease.since == app.since and lease.amount or 0
+  if returned == 0 and spent + holding == left then
+    app.outstanding = minus(app.outstanding, spent)
+    apps.count(app, spent, requests)
+    left = holding
+  else
+    left = settle(app, left, spent, requests, returned, holding)
   end
-  local left = settle(app, leased, spent, requests, returned, holding)
-  local granted, wait, refusal = 0, -1, APP_DISABLED
-  if app.enabled == 1 then
-    local grant = grants.draw(app, need, max(want, need))
+  want = max(want, need)
+  local granted, wait, refusal = want, 0, 0
+  if app.enabled == 0 then
+    granted, wait, refusal = 0, -1, APP_DISABLED
+  elseif want <= app.rights and want <= app.meter then
+    app.rights, app.meter = app.rights - want, app.meter - want
+    app.outstanding = plus(app.outstanding, want)
+    cluster.use(want)
+  else
+    rare()
+    local grant = grants.draw(app, need, want)
     grants.hand_out(app, grant)
     granted, wait, refusal = grant.total, grant.wait, grant.refusal
   end
@@ -136,46 +77,88 @@ local function serve(node, id, entry)
   return struct.pack(GRANTED_FORMAT, granted, app.rights, wait, app.version, refusal)
 end
 
--- Reads the totals of those applications that operations are reported of.
-local function load_operations(fields)
-  local ids = {}
-  for i = 2, #fields do
-    if #ARGV[2 * i] >= OPERATIONS_START then
-      ids[#ids + 1] = fields[i]
-    end
+-- Adds what was reported by operation to the totals of an application: at its id in the hash <root>:operations, a row of
+-- doubles with operation, requests, whole tokens and the fraction of one for each operation that there was.
+local function add_operations(record, entry)
+  local totals = {}
+  for from = 1, #record, 32 do
+    local operation, requests, consumed, rest = struct.unpack('<dddd', record, from)
+    totals[operation] = { requests, consumed, rest }
   end
-  if #ids > 0 then
-    rare()
-    operations.load(ids)
+  for from = OPERATIONS_START, #entry, 24 do
+    local operation, requests, cost = struct.unpack('<ddd', entry, from)
+    local total = totals[operation] or { 0, 0, 0 }
+    local sum = plus(total[3], cost)
+    local rest = sum % MICROS_PER_TOKEN
+    total[1] = min(total[1] + requests, COUNT_MAX)
+    total[2], total[3] = min(total[2] + (sum - rest) / MICROS_PER_TOKEN, COUNT_MAX), rest
+    totals[operation] = total
   end
+  local row = {}
+  for operation, total in pairs(totals) do
+    row[#row + 1] = struct.pack('<dddd', operation, total[1], total[2], total[3])
+  end
+  return table.concat(row)
 end
 
--- Whether a node that is not known any more says that it had an answer before.
-function sync.is_repeated_goodbye(fields)
-  local call = read()
-  return (call.acked_high > 0 or call.acked_low > 0) and not nodes.find(call.node, fields)
+-- Counts what was reported by operation, of applications that there are.
+local function count_operations(fields)
+  local ids, entries = {}, {}
+  for i = 2, #fields do
+    if #ARGV[2 * i] >= OPERATIONS_START and apps.loaded[fields[i]] then
+      ids[#ids + 1] = fields[i]
+      entries[#ids] = ARGV[2 * i]
+    end
+  end
+  if #ids == 0 then
+    return
+  end
+  local changes, last = {}, {}
+  for i, record in ipairs(in_batches('HMGET', root .. ':operations', ids)) do
+    local id = ids[i]
+    last[id] = add_operations(last[id] or record or '', entries[i])
+    changes[2 * i - 1], changes[2 * i] = id, last[id]
+  end
+  in_batches('HSET', root .. ':operations', changes)
+end
+
+-- Whether a call is the next one of a node that is known, and says nothing of a call that is not.
+local function is_next(node, incarnation_high, incarnation_low, seq_high, seq_low, acked_high, acked_low)
+  return node and node.incarnation_high == incarnation_high and node.incarnation_low == incarnation_low
+    and node.seq_high == seq_high and node.seq_low < seq_low
+    and node.seq_high == acked_high and node.seq_low >= acked_low
 end
 
 -- Answers a node; returns the node too if anything changed. The same call again gets the same answer again, and
 -- changes nothing.
 function sync.answer(fields)
-  local call = read()
-  local node = nodes.find(call.node, fields)
-  local before_now = node and answered(call, node)
-  if before_now then
-    return before_now
+  local id, head = ARGV[1], ARGV[2]
+  local node = nodes.find(id, fields)
+  local is_usual = is_next(node, struct.unpack(HEAD_FORMAT, head))
+  if not is_usual then
+    rare()
+    local before_now = calls.answered(head, node)
+    if before_now then
+      return before_now
+    end
   end
   book.advance()
-  notice_loss(call, node)
-  node = admit(call, node)
-  load_operations(fields)
+  if not is_usual or not nodes.loaded[id] then
+    -- It may have been forgotten just now.
+    rare()
+    node = calls.admit(id, head, nodes.loaded[id])
+  end
+  nodes.hear(node)
   local parts = { '' }
   for i = 2, #fields do
     parts[i] = serve(node, fields[i], ARGV[2 * i])
   end
+  count_operations(fields)
   parts[1] = struct.pack(REPLY_FORMAT, now, l1.epoch, l1.version, LEASE_TTL,
     l1.emergency, l1.emergency_since, l1.emergency_until, l1.cut)
-  node.seq_high, node.seq_low, node.reply = call.seq_high, call.seq_low, table.concat(parts)
+  node.reply = table.concat(parts)
+  local _, _, seq_high, seq_low = struct.unpack(HEAD_FORMAT, head)
+  node.seq_high, node.seq_low = seq_high, seq_low
   return { 'ok', node.reply }, node
 end
 

@@ -1,16 +1,10 @@
 -- Quantities: tokens in millionths, rates in thousandths of a token per second, ratios in ten-thousandths, times in
--- milliseconds. All are whole numbers below 2^53, which a double holds exactly; where a product would not fit, it
--- is worked out in parts.
+-- milliseconds. All are whole numbers below 2^53, which a double holds exactly.
 --
--- Example: share(1000, 4000000) -> 400000 (a tenth of four tokens).
-local floor = math.floor
-
-local EXACT = 2 ^ 53
+-- Example: minus(3000000, 4000000) -> 0 (there are no amounts below zero).
 local TOKENS_MAX = 4e15
 local BOOKS_MAX = 1e15
 local MINTED_MAX = 1e15
-local RATE_MAX = 1e12
-local RATIO_MAX = 1000000
 local ONE = 10000
 local MICROS_PER_TOKEN = 1000000
 
@@ -19,11 +13,6 @@ local COUNT_MAX = 9e15
 
 -- A time that never comes.
 local NEVER = 9e15
-
--- All digits of a whole number: tostring would round it.
-local function text(number)
-  return string.format('%.0f', number)
-end
 
 local function min(a, b)
   if a < b then
@@ -52,118 +41,5 @@ local function minus(a, b)
     return a - b
   end
   return 0
-end
-
--- floor(a * b / c) and what remains, for c above zero. The quotient is exact up to 2^53 and then only large.
-local function divide(a, b, c)
-  local product = a * b
-  if product < EXACT then
-    local quotient = floor(product / c)
-    return quotient, product - quotient * c
-  end
-  if a < b then
-    a, b = b, a
-  end
-  local whole = floor(a / c)
-  a = a - whole * c
-  -- Long multiplication by b, one digit at a time, in the largest base in which c still fits.
-  local _, bits = math.frexp(c)
-  local base, unit = 2 ^ (53 - bits), 1
-  while unit * base <= b do
-    unit = unit * base
-  end
-  local quotient, rest, digits = 0, 0, b
-  while unit >= 1 do
-    local digit = floor(digits / unit)
-    digits = digits - digit * unit
-    local shifted = rest * base
-    local carry = floor(shifted / c)
-    local sum = shifted - carry * c + a * digit
-    local more = floor(sum / c)
-    rest = sum - more * c
-    quotient = quotient * base + carry + more
-    unit = unit / base
-  end
-  return whole * b + quotient, rest
-end
-
--- A ratio of a plain number, rounded down.
-local function apply(ratio, value)
-  if ratio == ONE then
-    return value
-  end
-  local tens = floor(value / ONE)
-  return tens * ratio + floor((value - tens * ONE) * ratio / ONE)
-end
-
--- A ratio of an amount, rounded down.
-local function share(ratio, amount)
-  return min(apply(ratio, amount), TOKENS_MAX)
-end
-
--- A ratio of an amount, rounded up to a whole token.
-local function share_rounded_up(ratio, amount)
-  local tokens, rest = divide(amount, ratio, ONE * MICROS_PER_TOKEN)
-  if rest > 0 then
-    tokens = tokens + 1
-  end
-  return min(tokens * MICROS_PER_TOKEN, TOKENS_MAX)
-end
-
--- amount * part / whole, rounded down; zero if whole is.
-local function proportion(amount, part, whole)
-  if whole == 0 then
-    return 0
-  end
-  local quotient = divide(amount, part, whole)
-  return min(quotient, TOKENS_MAX)
-end
-
--- part / whole as a ratio, rounded down. Zero of nothing is zero, anything of nothing is the maximum.
-local function ratio_of(part, whole)
-  if whole == 0 then
-    return part == 0 and 0 or RATIO_MAX
-  end
-  local quotient = divide(part, ONE, whole)
-  return min(quotient, RATIO_MAX)
-end
-
-local function add_rates(a, b)
-  return min(a + b, RATE_MAX)
-end
-
-local function scaled(rate, ratio)
-  return min(apply(ratio, rate), RATE_MAX)
-end
-
--- What a rate mints over that many milliseconds.
-local function over(rate, elapsed)
-  return min(rate * elapsed, TOKENS_MAX)
-end
-
-local function per_second(rate)
-  return rate * 1000
-end
-
--- How long a rate takes to mint an amount, rounded up; nil if it never will.
-local function time_to_mint(rate, amount)
-  if amount == 0 then
-    return 0
-  end
-  if rate == 0 then
-    return nil
-  end
-  return floor((amount + rate - 1) / rate)
-end
-
--- Whether a text comes before another, byte by byte: the comparison of Lua follows the server's locale.
-local function before(a, b)
-  for i = 1, min(#a, #b) do
-    local x, y = a:byte(i), b:byte(i)
-    if x ~= y then
-      return x < y
-    end
-  end
-  return #a < #b
 end
 

@@ -50,7 +50,7 @@ function apps.delete(app, version)
   history.delete(app.id, version)
   redis.call('HDEL', root, app.id)
   redis.call('HDEL', bodies, app.id)
-  operations.delete(app.id)
+  redis.call('HDEL', root .. ':operations', app.id)
   redis.call('ZREM', app_index, app.id)
 end
 
@@ -63,6 +63,36 @@ end
 
 function apps.body(app)
   return redis.call('HGET', bodies, app.id)
+end
+
+-- The application of that name brought up to now, or false.
+function apps.bring_up(id)
+  local app = apps.find(id)
+  if app then
+    apps.refill(app)
+  end
+  return app
+end
+
+-- Rights it may hold: leases count against the burst too.
+function apps.room(app)
+  return minus(app.burst, app.outstanding)
+end
+
+-- Takes unspent tokens back from a lease: rights as far as there is room, headroom as far as the meter holds it.
+function apps.take_back(app, unspent)
+  unspent = min(unspent, app.outstanding)
+  if unspent == 0 then
+    return
+  end
+  app.outstanding = app.outstanding - unspent
+  local room, rights = apps.room(app), app.rights
+  local kept = min(unspent, minus(room, rights))
+  app.rights = min(rights + kept, room)
+  app.lost = plus(app.lost, unspent - kept + minus(rights, room))
+  local sum = plus(app.meter, unspent)
+  app.meter = min(sum, per_second(cluster.in_force(app)))
+  cluster.absorb(sum - app.meter)
 end
 
 local function set_rights(app, rights)
@@ -105,6 +135,11 @@ function apps.close_books(app)
   app.spent, app.lost, app.repaid, app.expired, app.suspected, app.dropped = 0, 0, 0, 0, 0, 0
 end
 
+-- What of a refill goes into paying back.
+function apps.share_for_debt(app, minted)
+  return share(app.repay_share, minted)
+end
+
 -- Pays off debt, and what was borrowed in proportion; returns what was paid and that part.
 function apps.pay_off(app, payment)
   local paid = min(payment, app.debt)
@@ -120,6 +155,12 @@ function apps.lend(app, amount)
   app.borrowed = plus(app.borrowed, amount)
   app.debt = plus(app.debt, debt)
   return debt
+end
+
+-- Spends what is out in leases.
+function apps.spend(app, amount, requests)
+  app.outstanding = minus(app.outstanding, amount)
+  apps.count(app, amount, requests)
 end
 
 -- Takes back what was counted as spent. The books may have been closed since: then it came from before.

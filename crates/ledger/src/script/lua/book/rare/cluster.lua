@@ -5,10 +5,11 @@ local EMERGENCY_HYSTERESIS = 1000
 local EMERGENCY_QUIET = 60000
 local PROMISABLE = 9000
 local CHORES = 64
+local EMERGENCY_RATIOS = { [0] = 10000, 5000, 1000, 0 }
 
 function cluster.new(capacity, promised, version)
   l1 = {
-    version = version, epoch = version, promised = promised, slack = 0, refilled_at = now,
+    version = version, epoch = version, slack = 0, refilled_at = now,
     rate = capacity.rate, reserved = capacity.reserved, burst_ratio = capacity.burst_ratio,
     emergency_threshold = capacity.emergency_threshold,
     usage_second = 0, usage_granted = 0, usage_before = 0, cut = 0, cut_since = 0,
@@ -16,6 +17,8 @@ function cluster.new(capacity, promised, version)
     contest_second = 0, contest_weights = 0, contest_before = 0,
     harvested_at = now, due = NEVER, history_from = version, history_turns = 0,
   }
+  cluster.promise(promised)
+  l1.slack = l1.ceiling
 end
 
 -- The capacity in the arguments.
@@ -33,6 +36,47 @@ end
 
 function cluster.depth()
   return share(l1.burst_ratio, per_second(l1.rate))
+end
+
+-- Sets what is promised: full meters leave less or more room for slack now.
+function cluster.promise(promised)
+  l1.promised = promised
+  l1.ceiling = minus(cluster.depth(), per_second(promised))
+  l1.slack = min(l1.slack, l1.ceiling)
+end
+
+function cluster.reserve()
+  return share(l1.reserved, per_second(l1.rate))
+end
+
+-- What bursts and loans may use: all but the reserve.
+function cluster.spendable()
+  return minus(l1.slack, cluster.reserve())
+end
+
+-- The share of the capacity that was granted over the last second.
+function cluster.usage()
+  local second, granted, before = l1.usage_second, l1.usage_granted, l1.usage_before
+  local this = (now - now % 1000) / 1000
+  if this ~= second and this + 1 ~= second then
+    before = this == second + 1 and granted or 0
+    granted, second = 0, this
+  end
+  local still = min(minus((second + 1) * 1000, now), 1000)
+  return ratio_of(plus(granted, proportion(before, still, 1000)), l1.rate * 1000)
+end
+
+-- The share of an application's guarantee that is in force.
+function cluster.in_force(app)
+  if l1.emergency == OFF then
+    return app.guaranteed
+  end
+  return scaled(app.guaranteed, EMERGENCY_RATIOS[app.priority])
+end
+
+-- Something happens no later than at that moment.
+function cluster.expect(moment)
+  l1.due = min(l1.due, moment)
 end
 
 -- Something was lost: everybody starts from nothing.
@@ -78,7 +122,8 @@ local function follow_emergency(used)
 end
 
 -- Overload and emergency follow the use.
-function cluster.follow(used)
+function cluster.follow()
+  local used = cluster.usage()
   follow_overload(used)
   follow_emergency(used)
 end

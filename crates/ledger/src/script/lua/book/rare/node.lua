@@ -1,10 +1,10 @@
 -- Nodes that are new, fall silent, return or are gone.
 --
--- <root>:silent has those that fell silent and still have leases to be written off, <root>:quiet all that fell silent
--- within a day, by when they were heard of.
+-- <root>:silent has those that fell silent and still have leases to be written off, <root>:quiet those that have none any
+-- more, by when they were heard of.
 local SUSPECT_LIMIT = 60000
 
--- A node that fell silent is remembered for a day: after that, it comes back as one that lost its memory.
+-- A node that fell silent is remembered for so long.
 local NODE_TTL = 86400000
 
 local silent, quiet = root .. ':silent', root .. ':quiet'
@@ -99,19 +99,16 @@ local function fall_silent()
   end
   redis.call('ZREM', heard, unpack(ids))
   redis.call('RPUSH', silent, unpack(ids))
-  redis.call('ZREMRANGEBYSCORE', quiet, '-inf', now - NODE_TTL)
   for _, id in ipairs(ids) do
     local node = nodes.find(id, {})
     if node then
       node.silent = 1
-      redis.call('ZADD', quiet, node.seen_at, id)
     end
   end
 end
 
--- Writes off the leases of nodes that have been silent for too long, a bounded number in each call.
-function nodes.expire()
-  fall_silent()
+-- Writes off the leases of nodes that fell silent.
+local function expire_leases()
   local budget = CHORES
   while budget > 0 do
     local id = redis.call('LINDEX', silent, 0)
@@ -126,24 +123,44 @@ function nodes.expire()
     end
     if turn < budget then
       redis.call('LPOP', silent)
-      redis.call('PEXPIRE', key_of(id), NODE_TTL)
+      redis.call('ZADD', quiet, node and node.seen_at or 0, id)
     end
     budget = budget - turn
   end
 end
 
--- When the next node may fall silent.
+-- Forgets nodes that have been silent for far too long.
+local function forget()
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', quiet, '-inf', now - NODE_TTL, 'LIMIT', 0, CHORES)) do
+    nodes.loaded[id] = false
+    redis.call('ZREM', quiet, id)
+    redis.call('DEL', key_of(id))
+  end
+end
+
+-- Does what is due about nodes, a bounded part of it in each call.
+function nodes.expire()
+  fall_silent()
+  expire_leases()
+  forget()
+end
+
+local function earliest(key, span)
+  local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
+  return first[2] and tonumber(first[2]) + span or NEVER
+end
+
+-- When the next node may fall silent or be forgotten.
 function nodes.next_due()
   if redis.call('LLEN', silent) > 0 then
     return 0
   end
-  local first = redis.call('ZRANGE', heard, 0, 0, 'WITHSCORES')
-  return first[2] and tonumber(first[2]) + LEASE_TTL or NEVER
+  return min(earliest(heard, LEASE_TTL), earliest(quiet, NODE_TTL))
 end
 
--- How many nodes fell silent within a day.
+-- How many nodes fell silent and are remembered.
 function nodes.count_silent()
-  return redis.call('ZCOUNT', quiet, '(' .. text(now - NODE_TTL), '+inf')
+  return redis.call('LLEN', silent) + redis.call('ZCARD', quiet)
 end
 
 local function void_leases(node)
@@ -154,7 +171,6 @@ end
 local function break_silence(node)
   redis.call('LREM', silent, 0, node.id)
   redis.call('ZREM', quiet, node.id)
-  redis.call('PERSIST', node.key)
   for _, id in ipairs(leased_apps(node)) do
     local lease = node.leases[id]
     if lease.suspect == 1 then

@@ -10,11 +10,7 @@
 local CONTEST_FLOOR = 100
 local WEIGHTS = { [0] = 8, 4, 2, 1 }
 
--- Why something is refused, as numbers: 0 is not at all.
-local UNKNOWN_APP, APP_DISABLED, APP_EXHAUSTED, CLUSTER_EXHAUSTED = 1, 2, 3, 4
-local EMERGENCY_BLOCKED, EMERGENCY_QUOTA_EXCEEDED, BORROW_LIMIT_EXCEEDED, CLUSTER_INSUFFICIENT = 5, 6, 7, 8
-
-local grants = {}
+grants = {}
 
 -- An application asks for slack: enters it into the contest once a second.
 local function enter_contest(app)
@@ -31,7 +27,7 @@ end
 
 -- What the application may still take of the slack in this second, of so much that is there.
 local function contest_share(app, spendable)
-  if plus(spendable, spendable) >= minus(cluster.ceiling(), cluster.reserve()) then
+  if plus(spendable, spendable) >= minus(l1.ceiling, cluster.reserve()) then
     return TOKENS_MAX
   end
   local weight = WEIGHTS[app.priority]
