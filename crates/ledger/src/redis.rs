@@ -162,9 +162,11 @@ impl From<RedisError> for EngineError {
 /// Whether there is no server to be had just now, as opposed to one that was asked something wrong. One that is starting or
 /// is about to change its role is not to be had, either.
 fn is_out_of_reach(error: &RedisError) -> bool {
-    use ServerErrorKind::{BusyLoading, MasterDown, ReadOnly};
+    use ServerErrorKind::{BusyLoading, MasterDown, ReadOnly, ResponseError};
     let is_refused = match error.kind() {
         ErrorKind::AuthenticationFailed | ErrorKind::ClusterConnectionNotFound => true,
+        // Before 7.0 what a command says within a script is wrapped into what is said of the script.
+        ErrorKind::Server(ResponseError) => error.detail().is_some_and(|text| text.contains(" -READONLY ")),
         ErrorKind::Server(kind) => matches!(kind, BusyLoading | MasterDown | ReadOnly),
         _ => false,
     };
