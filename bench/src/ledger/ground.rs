@@ -3,7 +3,8 @@
 use super::stats::Stats;
 use anyhow::Context;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig, MultiplexedConnection};
-use redis::{Client, Cmd, FromRedisValue};
+use redis::io::tcp::TcpSettings;
+use redis::{Client, Cmd, FromRedisValue, IntoConnectionInfo};
 use std::time::Duration;
 use tollgate_core::id::{AppId, ClusterId};
 use tollgate_core::priority::Priority;
@@ -39,10 +40,13 @@ impl Ground {
         Ok(Self { server, watch })
     }
 
-    /// A connection of its own for a client that speaks Redis itself, the same kind that the ledger uses.
+    /// A connection of its own for a client that speaks Redis itself. As the ledger's, it holds nothing back to be sent
+    /// with more.
     pub(super) async fn connection(&self) -> anyhow::Result<ConnectionManager> {
         let config = ConnectionManagerConfig::new().set_response_timeout(Some(TIMEOUT));
-        Ok(ConnectionManager::new_with_config(Client::open(self.server.url())?, config).await?)
+        let tcp = TcpSettings::default().set_nodelay(true);
+        let client = Client::open(self.server.url().into_connection_info()?.set_tcp_settings(tcp))?;
+        Ok(ConnectionManager::new_with_config(client, config).await?)
     }
 
     /// A ledger with a connection of its own.

@@ -12,7 +12,7 @@ use crate::notice::Notices;
 use crate::script::{ALL, Engine, EngineError, Script, ScriptLedger, Value};
 use ::redis::cluster::{ClusterClientBuilder, ClusterConfig};
 use ::redis::cluster_async::ClusterConnection;
-use ::redis::{ErrorKind, RedisError};
+use ::redis::{ErrorKind, RedisError, ServerErrorKind};
 use address::Address;
 use link::Link;
 use std::collections::HashMap;
@@ -149,16 +149,28 @@ impl Engine for RedisEngine {
 
 impl From<RedisError> for EngineError {
     fn from(error: RedisError) -> Self {
-        let is_refused =
-            matches!(error.kind(), ErrorKind::AuthenticationFailed | ErrorKind::ClusterConnectionNotFound);
         if error.is_timeout() {
             Self::Timeout
-        } else if error.is_io_error() || error.is_cluster_error() || is_refused {
+        } else if is_out_of_reach(&error) {
             Self::Connection(error.to_string())
         } else {
             Self::Protocol(error.to_string())
         }
     }
+}
+
+/// Whether there is no server to be had just now, as opposed to one that was asked something wrong. One that is starting or
+/// is about to change its role is not to be had, either.
+fn is_out_of_reach(error: &RedisError) -> bool {
+    use ServerErrorKind::{BusyLoading, MasterDown, ReadOnly, ResponseError};
+    let is_refused = match error.kind() {
+        ErrorKind::AuthenticationFailed | ErrorKind::ClusterConnectionNotFound => true,
+        // Before 7.0 what a command says within a script is wrapped into what is said of the script.
+        ErrorKind::Server(ResponseError) => error.detail().is_some_and(|text| text.contains(" -READONLY ")),
+        ErrorKind::Server(kind) => matches!(kind, BusyLoading | MasterDown | ReadOnly),
+        _ => false,
+    };
+    is_refused || error.is_io_error() || error.is_cluster_error()
 }
 
 fn value(answer: ::redis::Value) -> Result<Value, EngineError> {

@@ -20,6 +20,11 @@ fn ledger(url: &str) -> Result<RedisLedger> {
     Ok(ScriptLedger::new(RedisEngine::new(url, TIMEOUT)?))
 }
 
+/// One that waits as long as a busy machine takes: a call that timed out may have been done.
+fn patient(url: &str) -> Result<RedisLedger> {
+    Ok(ScriptLedger::new(RedisEngine::new(url, Duration::from_secs(10))?))
+}
+
 fn cluster() -> Result<ClusterId> {
     Ok(ClusterId::new("cluster-01")?)
 }
@@ -149,10 +154,24 @@ async fn a_password_is_asked_for_and_never_shown() -> Result {
     Ok(())
 }
 
+/// A server that lost its office, as after a failover, is as good as none.
+#[tokio::test]
+async fn a_copy_is_no_ledger() -> Result {
+    let (primary, copy) = (RedisServer::start()?, RedisServer::start()?);
+    copy.cli(&["REPLICAOF", "127.0.0.1", &primary.port().to_string()])?;
+    copy.wait_for("master_link_status:up", &["INFO", "replication"])?;
+    let (ledger, cluster) = (patient(&copy.url())?, cluster()?);
+    let answer = ledger.seed(&cluster, &seed(None)?).await;
+    assert!(matches!(answer, Err(LedgerError::Connection(_))), "{answer:?}");
+    copy.cli(&["REPLICAOF", "NO", "ONE"])?;
+    ledger.seed(&cluster, &seed(None)?).await?;
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_cluster_fails_over_under_loans_emergencies_and_changes() -> Result {
     let mut servers = RedisCluster::start()?;
-    let (ledger, cluster) = (ledger(&servers.url())?, cluster()?);
+    let (ledger, cluster) = (patient(&servers.url())?, cluster()?);
     let version = until_reachable(|| async {
         ledger.seed(&cluster, &seed(None).map_err(|_| LedgerError::Stale)?).await
     })
@@ -187,7 +206,7 @@ async fn a_cluster_fails_over_under_loans_emergencies_and_changes() -> Result {
 #[tokio::test]
 async fn writes_lost_in_a_failover_are_noticed() -> Result {
     let mut servers = RedisCluster::start()?;
-    let (ledger, cluster) = (ledger(&servers.url())?, cluster()?);
+    let (ledger, cluster) = (patient(&servers.url())?, cluster()?);
     let seed = seed(None)?;
     until_reachable(|| ledger.seed(&cluster, &seed)).await?;
     let first = ledger.sync(&cluster, &call(1, 0, 0, 1_000)?).await?;
@@ -219,17 +238,15 @@ async fn writes_lost_in_a_failover_are_noticed() -> Result {
 async fn concurrent_clients_get_exactly_what_was_minted() -> Result {
     let server = RedisServer::start()?;
     let cluster = cluster()?;
-    // A call that gave up might have spent all the same: nobody gives up here.
-    let patient = |url: &str| RedisEngine::new(url, Duration::from_secs(30)).map(ScriptLedger::new);
     let first = patient(&server.url())?;
     let start = Instant::now();
     // No allowance and no loans: one second of the guarantee, and what accrues.
     first.seed(&cluster, &seed(None)?).await?;
     let clients = (0..20).map(|_| {
-        let (ledger, cluster) = (patient(&server.url()), cluster.clone());
+        let ledger = patient(&server.url()).map_err(|error| error.to_string());
+        let cluster = cluster.clone();
         tokio::spawn(async move {
-            let (ledger, app) =
-                (ledger.map_err(|error| error.to_string())?, app().map_err(|error| error.to_string())?);
+            let (ledger, app) = (ledger?, app().map_err(|error| error.to_string())?);
             // However slow the machine, there is more asked for than is minted.
             let (mut admitted, mut was_refused) = (0u64, false);
             while start.elapsed() < Duration::from_secs(10) || !was_refused {

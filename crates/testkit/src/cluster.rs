@@ -74,8 +74,16 @@ impl RedisCluster {
     /// The position of the replica of that primary.
     pub fn replica_of(&self, primary: usize) -> anyhow::Result<usize> {
         let id = self.servers[primary].cli(&["CLUSTER", "MYID"])?;
-        let nodes = self.servers[primary].cli(&["CLUSTER", "REPLICAS", id.trim()])?;
-        let port = nodes.lines().find_map(port).context("no replica")?;
+        let start = Instant::now();
+        // It may have joined before word of it has.
+        let port = loop {
+            let nodes = self.servers[primary].cli(&["CLUSTER", "REPLICAS", id.trim()])?;
+            if let Some(port) = nodes.lines().find_map(port) {
+                break port;
+            }
+            anyhow::ensure!(start.elapsed() < PATIENCE, "server {primary} has no replica: {nodes}");
+            thread::sleep(Duration::from_millis(20));
+        };
         self.servers.iter().position(|server| server.port() == port).context("not one of ours")
     }
 
