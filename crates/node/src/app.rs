@@ -144,7 +144,7 @@ impl App {
     }
 
     /// Refuses a request, whatever mode the application is in.
-    pub(crate) fn refuse(&self, price: Price, refused: Refused) -> Decision {
+    pub(crate) fn refuse_outright(&self, price: Price, refused: Refused) -> Decision {
         self.counters.refused(refused.reason, price.tokens(), false);
         self.decision(Verdict::Refused(refused.reason), refused.tier, price, refused.retry)
     }

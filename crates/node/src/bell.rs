@@ -40,6 +40,11 @@ impl Bell {
         std::mem::take(&mut lock(&self.low))
     }
 
+    /// Whether it was rung and nobody has answered yet.
+    pub fn is_rung(&self) -> bool {
+        self.is_rung.load(Ordering::Acquire)
+    }
+
     /// Waits for a ring.
     pub(crate) async fn rung(&self) {
         self.notify.notified().await;

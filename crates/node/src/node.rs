@@ -1,10 +1,11 @@
 //! A node: its applications, a desk for each cluster, and the tasks that carry what the desks have to say.
 
-use crate::app::{App, Retry, Terms};
+use crate::app::App;
 use crate::bell::Bell;
 use crate::clock::{self, RuntimeClock};
 use crate::connect;
 use crate::connection::{self, Connections};
+use crate::decide::Decided;
 use crate::desk::{Asked, Desk, Identity, Manners, Refused, Standing};
 use crate::explain::{DecisionId, Record, Recorder};
 use crate::names::Names;
@@ -24,7 +25,7 @@ use tollgate_core::cost::{Price, PriceList};
 use tollgate_core::decision::{Decision, Tier, Verdict};
 use tollgate_core::id::{AppId, ClusterId, NodeId};
 use tollgate_core::reason::Reason;
-use tollgate_core::units::{Millis, Nanos, Tokens};
+use tollgate_core::units::{Millis, Tokens};
 use tollgate_ledger::{Ledger, Slots};
 
 /// What a node needs to know before it starts.
@@ -57,7 +58,10 @@ pub struct Node<L> {
 pub(crate) struct Inner<L> {
     pub(crate) ledger: Arc<L>,
     pub(crate) clock: RuntimeClock,
+    /// How long a request waits for the ledger.
     pub(crate) patience: Duration,
+    /// How long a call may take before it counts as lost.
+    pub(crate) call_timeout: Duration,
     pub(crate) roster: Arc<Roster>,
     pub(crate) desks: BTreeMap<ClusterId, Counter>,
     strangers: Option<AppId>,
@@ -103,12 +107,7 @@ impl<L: Ledger + Slots + 'static> Node<L> {
         let incarnation = clock::wall().get().saturating_mul(1_000);
         let desks = policy.clusters().iter().map(|(id, cluster)| {
             let bell = Arc::new(Bell::default());
-            let apps = policy.apps().iter().filter(|(_, app)| app.cluster == *id);
-            let apps = apps.map(|(name, app)| {
-                let terms = Terms { policy: app.clone(), version: 0 };
-                Arc::new(App::new(name.clone(), terms, Arc::clone(&bell)))
-            });
-            roster.change(id, apps.collect(), &[]);
+            roster.enrol(id, policy, &bell);
             let identity = Identity {
                 node: setup.id.clone(),
                 cluster: id.clone(),
@@ -122,7 +121,8 @@ impl<L: Ledger + Slots + 'static> Node<L> {
         });
         let inner = Arc::new(Inner {
             clock,
-            patience: Duration::from_millis(setup.manners.patience.get()),
+            patience: setup.manners.patience.into(),
+            call_timeout: setup.manners.call_timeout().into(),
             desks: desks.collect(),
             ledger: Arc::new(ledger),
             roster,
@@ -181,7 +181,7 @@ impl<L: Ledger + Slots + 'static> Node<L> {
     pub async fn wait(&self, miss: Miss) -> Result<Permit, Decision> {
         let Miss { app, price } = miss;
         let answer = self.inner.ask(&app, price).await;
-        answer.or_else(|refused| pass_or_refuse(&app, price, refused))
+        answer.or_else(|refused| app.refuse(price, refused))
     }
 
     /// What would be decided about a request now. Nothing is charged.
@@ -265,11 +265,11 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
 
     #[cold]
     fn miss(&self, app: &Arc<App>, price: Price) -> Result<Permit, NotYet> {
-        let Some((reason, retry)) = app.stops(&price, self.clock.now()) else {
-            return Err(NotYet::Miss(Miss { app: Arc::clone(app), price }));
-        };
-        let tier = crate::desk::tier_of(reason);
-        pass_or_refuse(app, price, Refused { reason, tier, retry }).map_err(NotYet::Refused)
+        match app.decide_without(price, self.clock.now()) {
+            Decided::Passed(permit) => Ok(permit),
+            Decided::Refused(decision) => Err(NotYet::Refused(decision)),
+            Decided::Ask => Err(NotYet::Miss(Miss { app: Arc::clone(app), price })),
+        }
     }
 
     #[cold]
@@ -313,9 +313,9 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
     }
 
     async fn ask(&self, app: &Arc<App>, price: Price) -> Result<Permit, Refused> {
-        let retry = Retry::after(Nanos::from_secs(1));
-        let timeout = Refused { reason: Reason::RedisTimeout, tier: Tier::Node, retry };
-        let Some(counter) = self.desks.get(&app.terms().policy.cluster) else { return Err(timeout) };
+        let Some(counter) = self.desks.get(&app.terms().policy.cluster) else {
+            return Err(Refused::timed_out());
+        };
         let (ticket, answer) = oneshot::channel();
         let asked = lock(&counter.desk).ask(app, price, ticket, self.clock.now());
         match asked {
@@ -327,7 +327,7 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
             Ok(Ok(answer)) => answer,
             // Whoever gives up looks once more: a neighbour may have given something back.
             _ if app.pay(&price) => Ok(Permit::paid(Arc::clone(app), price)),
-            _ => Err(timeout),
+            _ => Err(Refused::timed_out()),
         }
     }
 }
@@ -336,13 +336,4 @@ impl<L> Clone for Node<L> {
     fn clone(&self) -> Self {
         Self { inner: Arc::clone(&self.inner) }
     }
-}
-
-/// Refuses a request, or lets it pass in shadow mode.
-fn pass_or_refuse(app: &Arc<App>, price: Price, refused: Refused) -> Result<Permit, Decision> {
-    if app.is_shadow() {
-        app.counters().refused(refused.reason, price.tokens(), true);
-        return Ok(Permit::in_shadow(Arc::clone(app), price, refused.tier, refused.reason));
-    }
-    Err(app.refuse(price, refused))
 }

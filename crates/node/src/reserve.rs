@@ -51,7 +51,7 @@ impl<L: Ledger + Slots + 'static> Node<L> {
         let call = inner.ledger.reserve(&id.cluster, app.id(), &text, price.tokens(), timeout);
         match inner.in_time(&id.cluster, call).await {
             Ok(reservation) => Ok((id, reservation)),
-            Err(error) => Err(app.refuse(price, refusal(&error))),
+            Err(error) => Err(app.refuse_outright(price, refusal(&error))),
         }
     }
 

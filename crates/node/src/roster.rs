@@ -1,11 +1,13 @@
 //! The applications that a node knows.
 
-use crate::app::App;
+use crate::app::{App, Terms};
+use crate::bell::Bell;
 use crate::sync::lock;
 use arc_swap::ArcSwap;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use tollgate_config::Policy;
 use tollgate_core::id::{AppId, ClusterId};
 
 type Apps = HashMap<AppId, Arc<App>, RandomState>;
@@ -20,6 +22,16 @@ pub struct Roster {
 }
 
 impl Roster {
+    /// Adds the applications that a policy has on a cluster; `bell` is that of the cluster's desk.
+    pub fn enrol(&self, cluster: &ClusterId, policy: &Policy, bell: &Arc<Bell>) {
+        let apps = policy.apps().iter().filter(|(_, app)| app.cluster == *cluster);
+        let apps = apps.map(|(name, app)| {
+            let terms = Terms { policy: app.clone(), version: 0 };
+            Arc::new(App::new(name.clone(), terms, Arc::clone(bell)))
+        });
+        self.change(cluster, apps.collect(), &[]);
+    }
+
     /// The application of that name.
     pub fn find(&self, id: &str) -> Option<Arc<App>> {
         self.apps.load().get(id).cloned()

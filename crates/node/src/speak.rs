@@ -6,14 +6,10 @@ use crate::permit::Permit;
 use crate::sync::lock;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::oneshot;
 use tollgate_core::id::ClusterId;
 use tollgate_ledger::protocol::MAX_PAGE;
 use tollgate_ledger::{Ledger, LedgerError, Slots};
-
-/// The shortest time after which a call that was not answered counts as lost. Requests wait much less.
-const SHORTEST_CALL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// How a request that waits is told.
 pub(crate) type Ticket = oneshot::Sender<Result<Permit, Refused>>;
@@ -82,8 +78,7 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
                 }
             }
         };
-        let longest = (self.patience * 10).max(SHORTEST_CALL_TIMEOUT);
-        tokio::time::timeout(longest, call).await.unwrap_or(Err(LedgerError::Timeout))
+        tokio::time::timeout(self.call_timeout, call).await.unwrap_or(Err(LedgerError::Timeout))
     }
 }
 

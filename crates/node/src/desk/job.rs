@@ -5,6 +5,7 @@ use crate::permit::Permit;
 use std::sync::Arc;
 use tollgate_core::decision::Tier;
 use tollgate_core::reason::Reason;
+use tollgate_core::units::Nanos;
 use tollgate_ledger::protocol::{Changes, Seed, Sync, SyncReply};
 
 /// One call to be made.
@@ -44,4 +45,12 @@ pub struct Refused {
     /// Who said so.
     pub tier: Tier,
     pub(crate) retry: Retry,
+}
+
+impl Refused {
+    /// A request that waited for the ledger as long as it may.
+    pub const fn timed_out() -> Self {
+        let retry = Retry::after(Nanos::from_secs(1));
+        Self { reason: Reason::RedisTimeout, tier: Tier::Node, retry }
+    }
 }

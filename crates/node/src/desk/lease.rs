@@ -173,7 +173,7 @@ impl<T> Lease<T> {
         entry
     }
 
-    /// Takes up what the ledger granted and serves those who wait. Returns how much more they need.
+    /// Takes up what the ledger granted and serves those who wait.
     pub(super) fn receive(
         &mut self,
         granted: &Granted,
@@ -181,6 +181,8 @@ impl<T> Lease<T> {
         now: Nanos,
         out: &mut Vec<Outcome<T>>,
     ) {
+        // What was spent until now was minted before it was granted.
+        self.minted = self.minted.min(self.app.held());
         self.base = self.base.plus(granted.granted);
         self.share.observe(granted.granted, now);
         self.app.set_remaining(granted.remaining);
@@ -363,5 +365,53 @@ impl Net {
             cost: Tokens::whole(cost.unsigned_abs()),
         };
         (requests > 0 || cost > 0).then_some(used)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::Terms;
+    use tollgate_config::policy;
+    use tollgate_core::id::ClusterId;
+    use tollgate_core::quota::{LoanTerms, Quota};
+    use tollgate_core::units::Rate;
+
+    fn lease() -> Lease<()> {
+        let quota = Quota {
+            guaranteed: Rate::per_second(1_000),
+            burst: Tokens::whole(1_000),
+            burst_window: Quota::DEFAULT_BURST_WINDOW,
+            priority: tollgate_core::priority::Priority::P1,
+            loan: LoanTerms::default(),
+        };
+        let policy = policy::App::plain(ClusterId::new("c").unwrap(), quota, true);
+        let app = App::new(
+            tollgate_core::id::AppId::new("a").unwrap(),
+            Terms { policy, version: 1 },
+            Arc::default(),
+        );
+        Lease::new(Arc::new(app), Nanos::ZERO)
+    }
+
+    /// Alone, the node mints a hundred and spends them; then a grant arrives. What was granted is not taken for what
+    /// was minted: it ends with the lease.
+    #[test]
+    fn what_was_minted_and_spent_is_gone_when_a_grant_arrives() {
+        let mut lease = lease();
+        lease.mint(Nanos::from_secs(1));
+        lease.mint(Nanos::from_secs(2));
+        assert!(lease.app.pay(&Price::named(Operation::Get, lease.app.held().floor())));
+        let granted = Granted {
+            granted: Tokens::whole(50),
+            remaining: Tokens::ZERO,
+            wait: Some(Millis::ZERO),
+            policy_version: 1,
+            refusal: None,
+        };
+        lease.receive(&granted, Tokens::ZERO, Nanos::from_secs(2), &mut Vec::new());
+        assert_eq!(lease.app.held(), Tokens::whole(50));
+        lease.void();
+        assert_eq!(lease.app.held(), Tokens::ZERO);
     }
 }

@@ -48,6 +48,16 @@ pub struct Manners {
     pub breaker: breaker::Terms,
 }
 
+impl Manners {
+    /// The shortest time after which a call that was not answered counts as lost. Requests wait much less.
+    const SHORTEST_CALL_TIMEOUT: Millis = Millis::new(500);
+
+    /// How long to wait for the ledger's answer before the call counts as lost.
+    pub fn call_timeout(&self) -> Millis {
+        Millis::new(self.patience.get().saturating_mul(10)).max(Self::SHORTEST_CALL_TIMEOUT)
+    }
+}
+
 impl Default for Manners {
     fn default() -> Self {
         Self {

@@ -1,0 +1,48 @@
+//! What becomes of a request between the purse and the desk, for whoever drives a desk without a runtime.
+
+use crate::app::App;
+use crate::desk::{Refused, tier_of};
+use crate::permit::Permit;
+use std::sync::Arc;
+use tollgate_core::cost::Price;
+use tollgate_core::decision::Decision;
+use tollgate_core::units::Nanos;
+
+/// What is decided about a request without asking anybody.
+#[derive(Debug)]
+pub enum Decided {
+    /// It may pass.
+    Passed(Permit),
+    /// It may not.
+    Refused(Decision),
+    /// Only the ledger can tell.
+    Ask,
+}
+
+impl App {
+    /// Lets a request pass if its cost is in the purse. `now` is by the clock of the node's desks.
+    pub fn decide(self: &Arc<Self>, price: Price, now: Nanos) -> Decided {
+        if self.pay(&price) {
+            return Decided::Passed(Permit::paid(Arc::clone(self), price));
+        }
+        self.decide_without(price, now)
+    }
+
+    /// Decides about a request whose cost is not in the purse.
+    pub(crate) fn decide_without(self: &Arc<Self>, price: Price, now: Nanos) -> Decided {
+        let Some((reason, retry)) = self.stops(&price, now) else { return Decided::Ask };
+        match self.refuse(price, Refused { reason, tier: tier_of(reason), retry }) {
+            Ok(permit) => Decided::Passed(permit),
+            Err(decision) => Decided::Refused(decision),
+        }
+    }
+
+    /// Refuses a request, or lets it pass in shadow mode.
+    pub fn refuse(self: &Arc<Self>, price: Price, refused: Refused) -> Result<Permit, Decision> {
+        if self.is_shadow() {
+            self.counters().refused(refused.reason, price.tokens(), true);
+            return Ok(Permit::in_shadow(Arc::clone(self), price, refused.tier, refused.reason));
+        }
+        Err(self.refuse_outright(price, refused))
+    }
+}

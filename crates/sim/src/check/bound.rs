@@ -1,0 +1,207 @@
+//! How much an application may pass, over any time.
+//!
+//! Over every time *t* at most `rate * t + burst` passes, and on top of that what is booked as such: the burst
+//! allowance and loans, what was granted by writes that a failover lost, what cut-off nodes minted for themselves, what a
+//! clock that jumped ahead minted, what an empty store was opened with, and what a smaller burst had let out before.
+//!
+//! All times are checked at once: a level that falls by the rate and rises by what passes is, at any moment, the largest
+//! excess over all times that end now.
+
+use tollgate_core::units::{Nanos, Rate, Tokens};
+
+/// A token in the unit of the levels: rate in thousandths x nanoseconds.
+const TOKEN: i128 = 1_000_000_000_000;
+
+/// What may pass beyond rate and burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Extra {
+    /// Drawn from the burst allowance, or borrowed.
+    Booked,
+    /// Granted by writes that were lost.
+    LostWrites,
+    /// Minted by nodes that were cut off.
+    Fallback,
+    /// Minted by a clock that jumped.
+    Clock,
+    /// What an empty store was opened with, by somebody who did not know of an earlier one.
+    Reopened,
+    /// Let out before the burst was made smaller, or given when the policy changed.
+    Policy,
+}
+
+impl Extra {
+    /// Every kind.
+    pub const ALL: [Self; 6] =
+        [Self::Booked, Self::LostWrites, Self::Fallback, Self::Clock, Self::Reopened, Self::Policy];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Booked => "allowance and loans",
+            Self::LostWrites => "lost writes",
+            Self::Fallback => "fallback",
+            Self::Clock => "clock jumps",
+            Self::Reopened => "reopened",
+            Self::Policy => "policy changes",
+        }
+    }
+}
+
+/// How much of each kind there was, in tokens.
+pub(crate) type Extras = [f64; Extra::ALL.len()];
+
+/// Follows what passes of one application.
+#[derive(Clone, Debug)]
+pub(crate) struct Bound {
+    rate: Rate,
+    burst: Tokens,
+    at: Nanos,
+    /// Everything that may be on top.
+    full: Level,
+    /// Only what is booked is on top: what is above is over-admission.
+    strict: Level,
+    worst: i128,
+    extras: [Tokens; Extra::ALL.len()],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Level {
+    used: i128,
+    /// What is on top and has not been used.
+    credit: i128,
+}
+
+impl Level {
+    fn fall(&mut self, by: i128) {
+        self.used = (self.used - by).max(0);
+    }
+
+    /// Uses what is on top as far as the level is above `most`; returns how far it still is.
+    fn excess(&mut self, most: i128) -> i128 {
+        let above = self.used - most;
+        if above <= 0 {
+            return 0;
+        }
+        let taken = above.min(self.credit);
+        self.credit -= taken;
+        self.used -= taken;
+        above - taken
+    }
+}
+
+impl Bound {
+    pub(crate) fn new(rate: Rate, burst: Tokens) -> Self {
+        let mut bound = Self {
+            rate,
+            burst,
+            at: Nanos::ZERO,
+            full: Level::default(),
+            strict: Level::default(),
+            worst: 0,
+            extras: Default::default(),
+        };
+        // The ledger counts in whole milliseconds: it may be ahead by one.
+        let step = i128::from(rate.millis()) * 1_000_000;
+        bound.full.credit = step;
+        bound.strict.credit = step;
+        bound
+    }
+
+    /// Something is on top from now on.
+    pub(crate) fn extend(&mut self, extra: Extra, amount: Tokens) {
+        self.extras[extra as usize] = self.extras[extra as usize].plus(amount);
+        self.full.credit += units(amount);
+        if extra == Extra::Booked {
+            self.strict.credit += units(amount);
+        }
+    }
+
+    /// Something passes. Returns by how much that is too much, whatever may be on top.
+    pub(crate) fn pass(&mut self, cost: Tokens, now: Nanos) -> Option<Tokens> {
+        let fall = i128::from(self.rate.millis()) * i128::from(now.since(self.at).get());
+        self.at = now;
+        let most = units(self.burst);
+        for level in [&mut self.full, &mut self.strict] {
+            level.fall(fall);
+            level.used += units(cost);
+        }
+        self.worst = self.worst.max(self.strict.excess(most));
+        let excess = self.full.excess(most);
+        (excess > 0).then(|| tokens(excess))
+    }
+
+    /// The promise changes.
+    pub(crate) fn change(&mut self, rate: Rate, burst: Tokens, now: Nanos) {
+        self.pass(Tokens::ZERO, now);
+        let less = self.burst.minus(burst);
+        (self.rate, self.burst) = (rate, burst);
+        self.extend(Extra::Policy, less);
+        self.strict.credit += units(less);
+    }
+
+    pub(crate) const fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    pub(crate) const fn burst(&self) -> Tokens {
+        self.burst
+    }
+
+    /// The most that passed beyond rate, burst and what is booked, over any time.
+    pub(crate) fn worst(&self) -> Tokens {
+        tokens(self.worst)
+    }
+
+    pub(crate) const fn extras(&self) -> &[Tokens; Extra::ALL.len()] {
+        &self.extras
+    }
+}
+
+fn units(amount: Tokens) -> i128 {
+    i128::from(amount.micros()) * (TOKEN / 1_000_000)
+}
+
+fn tokens(units: i128) -> Tokens {
+    Tokens::from_micros(u64::try_from(units / (TOKEN / 1_000_000)).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bound() -> Bound {
+        Bound::new(Rate::per_second(1_000), Tokens::whole(2_000))
+    }
+
+    fn at(ms: u64) -> Nanos {
+        Nanos::new(ms * 1_000_000)
+    }
+
+    #[test]
+    fn rate_and_burst_pass_and_no_more() {
+        let mut bound = bound();
+        assert_eq!(bound.pass(Tokens::whole(2_000), at(0)), None);
+        assert_eq!(bound.pass(Tokens::whole(500), at(500)), None);
+        assert_eq!(bound.pass(Tokens::whole(2), at(500)), Some(Tokens::whole(1)), "but for one millisecond");
+        assert_eq!(bound.worst(), Tokens::whole(1));
+    }
+
+    #[test]
+    fn unused_time_is_worth_no_more_than_the_burst() {
+        let mut bound = bound();
+        assert_eq!(bound.pass(Tokens::whole(2_001), at(60_000)), None);
+        assert_eq!(bound.pass(Tokens::whole(1), at(60_000)), Some(Tokens::whole(1)));
+    }
+
+    #[test]
+    fn what_is_on_top_is_used_when_it_is_needed() {
+        let mut bound = bound();
+        bound.extend(Extra::Booked, Tokens::whole(100));
+        bound.extend(Extra::Fallback, Tokens::whole(50));
+        assert_eq!(bound.pass(Tokens::whole(2_000), at(0)), None);
+        assert_eq!(bound.pass(Tokens::whole(1_001), at(1_000)), None);
+        assert_eq!(bound.pass(Tokens::whole(150), at(1_000)), None);
+        assert_eq!(bound.worst(), Tokens::whole(50), "what nobody booked");
+        assert_eq!(bound.pass(Tokens::whole(1), at(1_000)), Some(Tokens::whole(1)));
+    }
+}

@@ -1,0 +1,21 @@
+//! Tollgate in a world of its own: the shipped node and ledger under virtual time, with as many nodes, applications and
+//! faults as a story asks for, and with rules that are checked while it happens.
+//!
+//! - [`Scenario`] is a story, read from a small text: who is there, what they do, what goes wrong, what is expected.
+//! - [`Scenario::run`] plays it. A story and a seed decide everything: the same two give the same run, to the last bit.
+//! - [`Outcome`] is what came of it: what was measured, and the rule that was broken, if one was.
+
+mod chance;
+mod check;
+mod measure;
+mod plan;
+mod queue;
+mod run;
+pub mod scenario;
+mod trace;
+mod world;
+
+pub use check::{Extra, Rule, Violation};
+pub use measure::{AppSummary, Summary, Tiers};
+pub use run::{Failure, LedgerKind, Outcome, RunError};
+pub use scenario::Scenario;
