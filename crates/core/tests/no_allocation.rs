@@ -1,9 +1,5 @@
 //! The hot path allocates nothing: pricing, the algorithms, a refill and a grant.
 
-#![allow(unsafe_code, reason = "counting allocations takes an allocator")]
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::hint::black_box;
 use tollgate_core::account::Account;
 use tollgate_core::algorithm::{Algorithm, Limit, Word};
@@ -14,35 +10,10 @@ use tollgate_core::pool::Pool;
 use tollgate_core::priority::Priority;
 use tollgate_core::quota::{Capacity, LoanTerms, Quota};
 use tollgate_core::units::{Millis, Nanos, Rate, Ratio, Tokens};
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is handed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: as above.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
+use tollgate_testkit::{CountingAllocator, allocations};
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations(work: impl FnOnce()) -> u64 {
-    let before = ALLOCATIONS.with(Cell::get);
-    work();
-    ALLOCATIONS.with(Cell::get) - before
-}
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
 fn the_counter_counts() {

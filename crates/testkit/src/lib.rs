@@ -1,5 +1,6 @@
 //! Real servers for tests: started on free loopback ports, killed when dropped.
 
+mod allocations;
 mod authority;
 mod cluster;
 mod link;
@@ -7,6 +8,7 @@ mod port;
 mod process;
 mod server;
 
+pub use allocations::{CountingAllocator, allocations};
 pub use authority::{Authority, Issued};
 pub use cluster::RedisCluster;
 pub use link::Link;

@@ -48,8 +48,12 @@ impl LedgerClock for Clock {
 
 pub(crate) type Memory = Moody<MemoryLedger<Clock>>;
 
+pub(crate) fn clock() -> Clock {
+    Clock(Instant::now())
+}
+
 pub(crate) fn empty() -> MemoryLedger<Clock> {
-    MemoryLedger::with_clock(Clock(Instant::now()))
+    MemoryLedger::with_clock(clock())
 }
 
 pub(crate) fn memory() -> Memory {
