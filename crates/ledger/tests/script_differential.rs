@@ -105,6 +105,47 @@ proptest! {
     }
 }
 
+/// What a node within its guarantees does all day, which the scripts have a short cut for, among what ends it.
+fn any_plain_step() -> impl Strategy<Value = Step> {
+    let operations = prop::collection::vec((0..20usize, 0..9u64, 0..9_000_000u64), 0..2);
+    let entry =
+        (0..5usize, 0..=100u64, 0..300_000_000u64, operations).prop_map(|(app, spent, more, operations)| {
+            EntryPlan {
+                app,
+                spent,
+                returned: 0,
+                need: more / 2,
+                more,
+                lie: None,
+                fallback: 1_000,
+                operations,
+            }
+        });
+    let entries = prop::collection::vec(entry, 0..5);
+    prop_oneof![
+        20 => (0..200u64).prop_map(Step::Wait),
+        40 => (0..2usize, entries, prop::bool::weighted(0.05))
+            .prop_map(|(node, entries, is_lost)| Step::Sync { node, entries, is_lost }),
+        1 => any_step(),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn both_books_tell_the_same_of_plain_calls(steps in prop::collection::vec(any_plain_step(), 1..120)) {
+        let mut world = World::new(5);
+        for node in 0..2 {
+            world.lease_everything(node);
+        }
+        for step in &steps {
+            world.step(step);
+            world.compare();
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
 
@@ -121,6 +162,66 @@ proptest! {
                 world.step(step);
             }
             world.compare();
+        }
+    }
+}
+
+/// What ends the plain life of a node, each in the middle of it.
+#[test]
+fn both_books_notice_what_is_not_plain() {
+    let plan = |app| EntryPlan {
+        app,
+        // Some have nothing to report, so that it adds up whatever happened meanwhile.
+        spent: if app == 1 { 0 } else { 50 },
+        returned: 0,
+        need: 1_000_000,
+        more: 2_000_000,
+        lie: None,
+        fallback: 1_000,
+        operations: Vec::new(),
+    };
+    let sync = Step::Sync { node: 0, entries: (0..3).map(plan).collect(), is_lost: false };
+    let put = |flags, after| Step::Put {
+        app: 1,
+        terms: (3_000_000, 9_000_000_000, 2_000, 5_000, flags),
+        carry: 1,
+        after,
+        replaces: None,
+    };
+    let (switched_off, later) = (put(0, None), put(1, Some(1_730)));
+    let nothing = Step::Sync { node: 0, entries: Vec::new(), is_lost: false };
+    let events: [&[Step]; 14] = [
+        // Node 1 falls silent after five seconds.
+        &[],
+        &[switched_off],
+        &[later],
+        &[Step::Delete { app: 1 }, put(1, None)],
+        &[Step::Reserve { id: 1, app: 1, estimate: 5_000_000, timeout: 1_510 }],
+        &[Step::Borrow { app: 1, amount: 700_000_000 }],
+        &[Step::Declare { duration: 700 }],
+        &[Step::Crash { node: 0 }],
+        &[Step::Wait(4_000_000)],
+        &[Step::SetBack(3_000)],
+        &[Step::Again { node: 0, age: 0 }, Step::Again { node: 0, age: 1 }],
+        &[Step::SetBack(3_000), nothing.clone()],
+        &[Step::Lose],
+        &[Step::Save, nothing, Step::Lose],
+    ];
+    for event in events {
+        let mut world = World::new(5);
+        for node in 0..2 {
+            world.lease_everything(node);
+        }
+        for turn in 0..140 {
+            let steps = match turn {
+                30 => vec![Step::Save],
+                45 => event.to_vec(),
+                _ => vec![],
+            };
+            for step in steps.iter().chain([&Step::Wait(53), &sync]) {
+                world.step(step);
+                world.compare();
+            }
         }
     }
 }

@@ -26,13 +26,16 @@ const TEST_CLOCK: &str = include_str!("lua/test_clock.lua");
 /// Every operation starts by bringing the book up to now, which may touch all of these; but what is rare is defined
 /// only when it is needed.
 macro_rules! script {
-    ($name:literal $(with $part:literal)?) => {
+    ($name:literal $(with $part:literal)? $(after $short_cut:literal)?) => {
         Script {
             name: $name,
             text: concat!(
                 include_str!("lua/clock.lua"),
                 include_str!("lua/book/units.lua"),
+                include_str!("lua/book/rows.lua"),
                 include_str!("lua/book/batches.lua"),
+                include_str!("lua/book/operations.lua"),
+                $(include_str!(concat!("lua/book/", $short_cut, ".lua")),)?
                 // A function that is defined looks for each variable it refers to among those of the function around it that
                 // others refer to, from the last to the first. Those that all refer to are out of that search here.
                 "return (function()\n",
@@ -63,8 +66,8 @@ macro_rules! script {
 }
 
 macro_rules! scripts {
-    ($($constant:ident = $name:literal $(with $part:literal)?;)+) => {
-        $(pub(super) static $constant: Script = script!($name $(with $part)?);)+
+    ($($constant:ident = $name:literal $(with $part:literal)? $(after $short_cut:literal)?;)+) => {
+        $(pub(super) static $constant: Script = script!($name $(with $part)? $(after $short_cut)?);)+
 
         /// Every script.
         pub static ALL: &[&Script] = &[
@@ -97,7 +100,7 @@ scripts! {
     RESERVE = "reserve";
     RESET = "reset";
     SEED = "seed";
-    SYNC = "sync" with "sync";
+    SYNC = "sync" with "sync" after "plain";
 }
 
 #[cfg(test)]

@@ -5,9 +5,6 @@
 -- is -1 while no window has opened. Loan: borrowed, debt. Books, which balance at any moment:
 --   opened + minted + drawn + loaned + adopted + overrun
 --   = rights + outstanding + spent + lost + repaid + expired + suspected + dropped
-local APP_FORMAT = '<ddddddddddddddddddddddddddddddddddddddd'
-local MAX_ELAPSED = 3600000
-
 -- Those that were looked at: a table each, or false if there is none of that name.
 local apps = { loaded = {} }
 

@@ -1,8 +1,6 @@
 -- The book as a whole: opening it, bringing it up to now, answering, and writing down what changed.
 --
 -- Results are {'ok', ...} or {'err', code, ...}. Whatever an operation answers, what it did on the way to it stays.
-local HARVEST_INTERVAL = 1000
-
 local book = {}
 
 -- Opens the book with the applications in the list of fields to read, but for the first. Returns what stands in the way of

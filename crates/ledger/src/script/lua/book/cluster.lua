@@ -14,12 +14,6 @@
 --   harvested_at         when idle applications were last looked at
 --   due                  a moment before which no node falls silent, no change takes effect and no reservation ends
 --   history_*            see history
-local L1_FORMAT = '<ddddddddddddddddddddddddd'
-local OFF, BY_OPERATOR, BY_USAGE = 0, 1, 2
-local OVERLOAD_STARTS_AT = 9000
-
-local root, now = KEYS[1], clock()
-
 -- The cluster as it is, or nil if it is not known.
 local l1
 

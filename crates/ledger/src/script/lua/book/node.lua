@@ -4,9 +4,6 @@
 --   <app>    a row of doubles for each lease: amount, fallback, suspect, since, which is that of the application
 -- <root>:heard has the nodes that are heard of by when they were. silent is 1 from when a node falls silent until it
 -- speaks again.
-local NODE_FORMAT, LEASE_FORMAT, HEAD_FORMAT = '<ddddddd', '<dddd', '<dddddd'
-local LEASE_TTL = 5000
-
 local heard = root .. ':heard'
 
 local nodes = { loaded = {} }

@@ -2,14 +2,9 @@
 --
 -- ARGV: node head, then for each application: app entry. Head and entry are rows of doubles: the upper and lower halves of
 -- incarnation, seq and acked; and spent, requests, returned, holding, need, want, fallback, then operation, requests and cost
--- for each operation that is reported. The reply is one row of
--- doubles, which is kept with the node in case it gets lost: now, epoch, version, lease_ttl, emergency, since, until,
--- cut, then for each application granted, remaining, wait, policy_version, refusal, where wait is -1 for never and refusal
--- is a number, 0 for none.
-local ENTRY_FORMAT = '<ddddddd'
-local OPERATIONS_START = 57
-local REPLY_FORMAT, GRANTED_FORMAT = '<dddddddd', '<ddddd'
-
+-- for each operation that is reported. The reply is one row of doubles, which is kept with the node in case it gets lost:
+-- now, epoch, version, lease_ttl, emergency, since, until, cut, then for each application granted, remaining, wait,
+-- policy_version, refusal, where wait is -1 for never and refusal is a number, 0 for none.
 local sync = {}
 
 -- The fields to read for the applications of a call: theirs after one that is left to the reader. Nil if the number of
@@ -77,51 +72,6 @@ local function serve(node, id, entry)
   return struct.pack(GRANTED_FORMAT, granted, app.rights, wait, app.version, refusal)
 end
 
--- Adds what was reported by operation to the totals of an application: at its id in the hash <root>:operations, a row of
--- doubles with operation, requests, whole tokens and the fraction of one for each operation that there was.
-local function add_operations(record, entry)
-  local totals = {}
-  for from = 1, #record, 32 do
-    local operation, requests, consumed, rest = struct.unpack('<dddd', record, from)
-    totals[operation] = { requests, consumed, rest }
-  end
-  for from = OPERATIONS_START, #entry, 24 do
-    local operation, requests, cost = struct.unpack('<ddd', entry, from)
-    local total = totals[operation] or { 0, 0, 0 }
-    local sum = plus(total[3], cost)
-    local rest = sum % MICROS_PER_TOKEN
-    total[1] = min(total[1] + requests, COUNT_MAX)
-    total[2], total[3] = min(total[2] + (sum - rest) / MICROS_PER_TOKEN, COUNT_MAX), rest
-    totals[operation] = total
-  end
-  local row = {}
-  for operation, total in pairs(totals) do
-    row[#row + 1] = struct.pack('<dddd', operation, total[1], total[2], total[3])
-  end
-  return table.concat(row)
-end
-
--- Counts what was reported by operation, of applications that there are.
-local function count_operations(fields)
-  local ids, entries = {}, {}
-  for i = 2, #fields do
-    if #ARGV[2 * i] >= OPERATIONS_START and apps.loaded[fields[i]] then
-      ids[#ids + 1] = fields[i]
-      entries[#ids] = ARGV[2 * i]
-    end
-  end
-  if #ids == 0 then
-    return
-  end
-  local changes, last = {}, {}
-  for i, record in ipairs(in_batches('HMGET', root .. ':operations', ids)) do
-    local id = ids[i]
-    last[id] = add_operations(last[id] or record or '', entries[i])
-    changes[2 * i - 1], changes[2 * i] = id, last[id]
-  end
-  in_batches('HSET', root .. ':operations', changes)
-end
-
 -- Whether a call is the next one of a node that is known, and says nothing of a call that is not.
 local function is_next(node, incarnation_high, incarnation_low, seq_high, seq_low, acked_high, acked_low)
   return node and node.incarnation_high == incarnation_high and node.incarnation_low == incarnation_low
@@ -153,7 +103,7 @@ function sync.answer(fields)
   for i = 2, #fields do
     parts[i] = serve(node, fields[i], ARGV[2 * i])
   end
-  count_operations(fields)
+  count_operations(fields, apps.loaded)
   parts[1] = struct.pack(REPLY_FORMAT, now, l1.epoch, l1.version, LEASE_TTL,
     l1.emergency, l1.emergency_since, l1.emergency_until, l1.cut)
   node.reply = table.concat(parts)

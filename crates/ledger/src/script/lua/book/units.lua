@@ -3,8 +3,6 @@
 --
 -- Example: minus(3000000, 4000000) -> 0 (there are no amounts below zero).
 local TOKENS_MAX = 4e15
-local BOOKS_MAX = 1e15
-local MINTED_MAX = 1e15
 local ONE = 10000
 local MICROS_PER_TOKEN = 1000000
 
