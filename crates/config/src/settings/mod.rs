@@ -6,6 +6,7 @@ mod url;
 pub use listen::Listen;
 pub use url::LedgerUrl;
 
+use crate::gateway::Gateway;
 use crate::reader::Table;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -24,6 +25,8 @@ pub struct Settings {
     pub ledger: Ledger,
     /// `[listen]`
     pub listen: Listen,
+    /// `[gateway]`, `[identity]`, `[[upstreams]]` and `[[routes]]`
+    pub gateway: Gateway,
 }
 
 /// How the node leases tokens and reports what it spent.
@@ -75,12 +78,13 @@ impl Settings {
         let node = Node::read(root.table("node"));
         let ledger = Ledger::read(root.table("ledger"));
         let listen = Listen::read(root.table("listen"));
-        Some(Self { node: node?, ledger: ledger?, listen: listen? })
+        let gateway = Gateway::read(root, listen.as_ref().map(|listen| listen.gateway));
+        Some(Self { node: node?, ledger: ledger?, listen: listen?, gateway: gateway? })
     }
 
     /// The settings as they would be written, except that passwords are hidden: to show, not to read back.
     pub fn to_value(&self) -> Value {
-        json!({
+        let mut value = json!({
             "node": {
                 "id": self.node.id.as_deref(),
                 "sync_interval_ms": self.node.sync_interval.get(),
@@ -94,7 +98,11 @@ impl Settings {
                 "snapshot": self.ledger.snapshot.as_ref().map(|path| path.to_string_lossy()),
             },
             "listen": self.listen.to_value(),
-        })
+        });
+        if let Some(map) = value.as_object_mut() {
+            map.extend(self.gateway.to_map());
+        }
+        value
     }
 }
 
