@@ -1,0 +1,87 @@
+//! Upgraded connections: bytes go both ways, whatever they mean.
+
+use super::journey::Journey;
+use crate::gate::Ticket;
+use crate::server::Seat;
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use std::cell::Cell;
+use std::io;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::Instant;
+
+/// Bytes that are taken at a time in each direction.
+const BUFFER: usize = 16 * 1024;
+
+/// Connects the two ends once both are upgraded, until both are closed or nothing moves for `patience`.
+pub(crate) fn open<T: Ticket>(
+    client: OnUpgrade,
+    server: OnUpgrade,
+    journey: Rc<Journey<T>>,
+    patience: Duration,
+    seat: Seat,
+) {
+    tokio::task::spawn_local(async move {
+        let _seat = seat;
+        let counters = &journey.duties().counters;
+        counters.tunnels_active.up();
+        if let (Ok(client), Ok(server)) = tokio::join!(client, server) {
+            run(TokioIo::new(client), TokioIo::new(server), &journey, patience).await;
+        }
+        counters.tunnels_active.down();
+    });
+}
+
+async fn run<T, C, S>(client: C, server: S, journey: &Journey<T>, patience: Duration)
+where
+    T: Ticket,
+    C: AsyncRead + AsyncWrite,
+    S: AsyncRead + AsyncWrite,
+{
+    let moved = Cell::new(Instant::now());
+    let (mut from_client, mut to_client) = tokio::io::split(client);
+    let (mut from_server, mut to_server) = tokio::io::split(server);
+    let up = copy(&mut from_client, &mut to_server, |bytes| {
+        moved.set(Instant::now());
+        journey.sent(bytes, moved.get().into());
+    });
+    let down = copy(&mut from_server, &mut to_client, |bytes| {
+        moved.set(Instant::now());
+        journey.received(bytes);
+    });
+    tokio::select! {
+        _ = async { tokio::try_join!(up, down) } => {}
+        () = stillness(&moved, patience) => {}
+    }
+}
+
+/// Copies until the end, and passes the end on.
+async fn copy<R, W>(from: &mut R, to: &mut W, moved: impl Fn(usize)) -> io::Result<()>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        let count = from.read(&mut buffer).await?;
+        if count == 0 {
+            return to.shutdown().await;
+        }
+        to.write_all(&buffer[..count]).await?;
+        to.flush().await?;
+        moved(count);
+    }
+}
+
+/// Ends when nothing moved for `patience`.
+async fn stillness(moved: &Cell<Instant>, patience: Duration) {
+    loop {
+        let deadline = moved.get() + patience;
+        tokio::time::sleep_until(deadline).await;
+        if moved.get() + patience <= deadline {
+            return;
+        }
+    }
+}
