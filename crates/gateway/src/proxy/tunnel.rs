@@ -7,6 +7,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use std::cell::Cell;
 use std::io;
+use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -14,6 +15,9 @@ use tokio::time::Instant;
 
 /// Bytes that are taken at a time in each direction.
 const BUFFER: usize = 16 * 1024;
+
+/// How long one direction may be still when the other has ended.
+const HALF_CLOSED: Duration = Duration::from_secs(5);
 
 /// Connects the two ends once both are upgraded, until both are closed or nothing moves for `patience`.
 pub(crate) fn open<T: Ticket>(
@@ -51,10 +55,25 @@ where
         moved.set(Instant::now());
         journey.received(bytes);
     });
-    tokio::select! {
-        _ = async { tokio::try_join!(up, down) } => {}
-        () = stillness(&moved, patience) => {}
+    let (mut up, mut down) = (pin!(up), pin!(down));
+    let ended = tokio::select! {
+        ended = &mut up => ended.is_ok().then_some(Rest::Down),
+        ended = &mut down => ended.is_ok().then_some(Rest::Up),
+        () = stillness(&moved, patience) => None,
+    };
+    moved.set(Instant::now());
+    let patience = patience.min(HALF_CLOSED);
+    match ended {
+        Some(Rest::Up) => tokio::select! { _ = up => {}, () = stillness(&moved, patience) => {} },
+        Some(Rest::Down) => tokio::select! { _ = down => {}, () = stillness(&moved, patience) => {} },
+        None => {}
     }
+}
+
+/// The direction that has not ended.
+enum Rest {
+    Up,
+    Down,
 }
 
 /// Copies until the end, and passes the end on.

@@ -3,4 +3,17 @@
 
 mod support;
 
+mod access_log;
+mod cancel;
+mod drain;
+mod expect;
+mod framing;
+mod grpc;
 mod http1;
+mod http2;
+mod identity;
+mod reload;
+mod slow;
+mod tls;
+mod upstreams;
+mod websocket;
