@@ -1,3 +1,4 @@
+use super::attentive::Attentive;
 use super::endpoint::Endpoint;
 use crate::downstream::Socket;
 use crate::plan::tls;
@@ -107,8 +108,8 @@ where
     B::Data: Send,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    let io = TokioIo::new(socket);
     if is_http2 {
+        let io = TokioIo::new(socket);
         let mut builder = http2::Builder::new(LocalExecutor);
         builder.timer(TokioTimer::new());
         builder.initial_stream_window_size(STREAM_WINDOW).initial_connection_window_size(CONNECTION_WINDOW);
@@ -117,6 +118,7 @@ where
         tokio::task::spawn_local(connection);
         return Ok(Opened::Http2(sender));
     }
+    let io = TokioIo::new(Attentive::new(socket));
     let builder = http1::Builder::new().max_buf_size(MAX_BUFFER).to_owned();
     let (sender, connection) = builder.handshake(io).await.map_err(ConnectError::Protocol)?;
     tokio::task::spawn_local(connection.with_upgrades());

@@ -1,5 +1,6 @@
 //! The servers behind the gateway: which are well, which is next, and the connections to them.
 
+mod attentive;
 mod connect;
 mod endpoint;
 mod fleet;

@@ -2,7 +2,7 @@ use crate::support::raw::{Raw, status};
 use crate::support::{Server, eventually, gateway, route_to, start, timely};
 use futures_util::StreamExt;
 use std::net::SocketAddr;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::tungstenite::Message;
 
@@ -70,9 +70,7 @@ async fn bytes_behind_an_upgrade_are_not_read_as_http() {
     raw.say([UPGRADE, "GET / HTTP/1.1\r\n\r\n\0\0"].concat()).await;
     let (head, _) = raw.hear().await;
     assert_eq!(status(&head), 101);
-    let mut echoed = [0; 20];
-    timely(raw.stream.read_exact(&mut echoed)).await.unwrap();
-    assert_eq!(&echoed, b"GET / HTTP/1.1\r\n\r\n\0\0");
+    assert_eq!(timely(raw.exactly(20)).await, b"GET / HTTP/1.1\r\n\r\n\0\0");
     raw.stream.shutdown().await.unwrap();
     assert!(raw.is_closed().await);
     gate.balanced().await;

@@ -58,7 +58,8 @@ impl Raw {
         }
     }
 
-    async fn exactly(&mut self, length: usize) -> Vec<u8> {
+    /// So many bytes.
+    pub(crate) async fn exactly(&mut self, length: usize) -> Vec<u8> {
         while self.rest.len() < length {
             self.more().await;
         }
