@@ -26,7 +26,7 @@ pub trait Gate: Clone + Send + 'static {
 
     /// A connection from `peer` was opened. If it is refused, its first request gets that answer and it is
     /// closed.
-    fn connected(&self, peer: IpAddr) -> Result<Self::Visit, Refusal>;
+    fn connected(&self, peer: IpAddr) -> Result<Self::Visit, Box<Refusal>>;
 
     /// Decides about a request.
     fn admit(&self, request: &RequestInfo<'_>) -> Admission<Self::Ticket, Self::Wait>;
@@ -47,7 +47,7 @@ pub enum Verdict<T> {
     /// It may pass.
     Pass(T),
     /// It may not, and gets this answer.
-    Refuse(Refusal),
+    Refuse(Box<Refusal>),
 }
 
 /// What an admitted request holds until it reaches a server. Dropped before, it gives back what was taken.

@@ -69,7 +69,7 @@ impl Gate for Open {
     type Ticket = OpenTicket;
     type Wait = Ready<Verdict<OpenTicket>>;
 
-    fn connected(&self, _peer: IpAddr) -> Result<(), Refusal> {
+    fn connected(&self, _peer: IpAddr) -> Result<(), Box<Refusal>> {
         self.counts.connections.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }

@@ -85,9 +85,8 @@ impl<C: WindDown> Future for Drive<C> {
         let this = self.get_mut();
         loop {
             match this.seat.mood(cx) {
-                Mood::Open => {}
                 Mood::Draining if C::IS_SAFE => this.wind_down(),
-                Mood::Draining => {}
+                Mood::Open | Mood::Draining => {}
                 Mood::Closing => this.wind_down(),
                 Mood::Over => return Poll::Ready(()),
             }

@@ -12,7 +12,7 @@ use crate::framing::Bounds;
 use crate::gate::Gate;
 use crate::plan::tls;
 use crate::proxy::{Visitor, serve};
-use crate::server::{Core, CorePlan, Seat};
+use crate::server::{Core, CorePlan, Room, Seat};
 use bytes::BytesMut;
 use drive::Drive;
 use http::HeaderValue;
@@ -51,6 +51,7 @@ pub(crate) async fn attend<G: Gate>(
     peer: IpAddr,
     encryption: Option<Arc<ServerConfig>>,
     seat: Seat,
+    room: Room,
 ) {
     let plan = core.plan();
     let patience = plan.shared.config.timeouts.header;
@@ -58,7 +59,8 @@ pub(crate) async fn attend<G: Gate>(
     let start = tokio::time::timeout(patience, seat.unless_closed(greet(&core, stream, encryption))).await;
     let Ok(Some(Some((socket, spoken, first)))) = start else { return };
     let watch = Arc::new(Watch::new());
-    let visitor = Rc::new(visitor(&core, &plan, peer, !matches!(socket, Socket::Plain(_)), &watch));
+    let is_encrypted = !matches!(socket, Socket::Plain(_));
+    let visitor = Rc::new(visitor(&core, &plan, peer, is_encrypted, &watch, room));
     let service = service_fn(move |request| serve(Rc::clone(&visitor), request));
     let timeouts = &plan.shared.config.timeouts;
     let patience =
@@ -81,6 +83,7 @@ fn visitor<G: Gate>(
     peer: IpAddr,
     is_encrypted: bool,
     watch: &Arc<Watch>,
+    room: Room,
 ) -> Visitor<G> {
     let peer_text = HeaderValue::try_from(peer.to_string());
     Visitor {
@@ -91,6 +94,7 @@ fn visitor<G: Gate>(
         is_encrypted,
         watch: Arc::clone(watch),
         visit: core.gate.connected(peer),
+        _room: room,
     }
 }
 

@@ -35,8 +35,7 @@ pub(crate) fn scan(bytes: &[u8], bounds: Bounds) -> Scan {
     let mut facts = Facts::default();
     let mut rest = bytes;
     let mut count = 0_usize;
-    loop {
-        let Some(end) = memchr(b'\n', rest) else { break };
+    while let Some(end) = memchr(b'\n', rest) {
         if bytes.len() - rest.len() + end >= bounds.bytes {
             return Scan::Fault(Fault::TooLarge);
         }
@@ -200,7 +199,8 @@ pub(super) fn is_token(bytes: &[u8]) -> bool {
 
 /// No control characters but tabs. Written without an early exit, so that it is done many bytes at a time.
 pub(super) fn is_plain(bytes: &[u8]) -> bool {
-    !bytes.iter().fold(false, |found, &c| found | ((c < 0x20) & (c != b'\t')) | (c == 0x7f))
+    let is_control = |c: u8| (c < 0x20 && c != b'\t') || c == 0x7f;
+    bytes.iter().fold(0, |found, &c| found | u8::from(is_control(c))) == 0
 }
 
 /// A name or an address, and perhaps a port. Whatever could be taken for a path or for credentials is none.

@@ -159,11 +159,13 @@ mod tests {
         identifier().identify(host, &uri.parse().unwrap(), &map).map(ToOwned::to_owned)
     }
 
+    type Case<'a> = (&'a str, &'a str, &'a [(&'static str, &'a str)], Option<&'a str>);
+
     #[test]
     fn each_place_tells() {
         let v4 =
             "AWS4-HMAC-SHA256 Credential=AKIA1/20240101/eu/s3/aws4_request, SignedHeaders=host, Signature=f";
-        let table: [(&str, &str, &[(&'static str, &str)], Option<&str>); 16] = [
+        let table: [Case<'_>; 16] = [
             ("h", "/", &[("x-tollgate-app", "app-a")], Some("app-a")),
             ("h", "/", &[("x-tollgate-app", "../a")], None),
             ("h", "/", &[("x-api-key", "key-of-app-k")], Some("app-k")),

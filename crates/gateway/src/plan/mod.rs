@@ -58,7 +58,7 @@ impl Plan {
     fn groups(config: &Config, before: Option<&Self>, errors: &mut Vec<Error>) -> Vec<Group> {
         let known = |name: &str| before?.groups.iter().find(|group| group.name == name);
         let made = config.upstreams.iter().map(|(name, upstream)| Group::new(name, upstream, known(name)));
-        made.filter_map(|group| group.map_err(|error| errors.push(error)).ok()).collect()
+        made.filter_map(|group| group.map_err(|error| errors.push(*error)).ok()).collect()
     }
 
     /// Every server there is.

@@ -19,20 +19,20 @@ struct Paths(Vec<(String, usize)>);
 
 impl Router {
     pub(crate) fn new(routes: &[Route]) -> Self {
-        let mut router = Self::default();
+        let mut made = Self::default();
         for (number, route) in routes.iter().enumerate() {
             let paths = match &route.host {
-                None => &mut router.any,
+                None => &mut made.any,
                 Some(host) => match host.domain() {
-                    Some(domain) => router.domains.entry(domain.to_owned()).or_default(),
-                    None => router.hosts.entry(host.as_str().to_owned()).or_default(),
+                    Some(domain) => made.domains.entry(domain.to_owned()).or_default(),
+                    None => made.hosts.entry(host.as_str().to_owned()).or_default(),
                 },
             };
             paths.0.push((route.path.clone(), number));
         }
-        let all = router.hosts.values_mut().chain(router.domains.values_mut()).chain([&mut router.any]);
+        let all = made.hosts.values_mut().chain(made.domains.values_mut()).chain([&mut made.any]);
         all.for_each(|paths| paths.0.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len())));
-        router
+        made
     }
 
     /// The number of the route, if there is one. `host` may have a port and any case.
@@ -108,11 +108,12 @@ mod tests {
     use tollgate_config::source::{Document, Format};
 
     fn router(routes: &[(&str, &str)]) -> Router {
-        let mut text = "[[upstreams]]\nid = 'u'\nservers = ['http://h']\n".to_owned();
+        let mut text = vec!["[[upstreams]]\nid = 'u'\nservers = ['http://h']\n".to_owned()];
         for (host, path) in routes {
             let host = if host.is_empty() { String::new() } else { format!("host = '{host}'\n") };
-            text += &format!("[[routes]]\n{host}path = '{path}'\nupstream = 'u'\n");
+            text.push(format!("[[routes]]\n{host}path = '{path}'\nupstream = 'u'\n"));
         }
+        let text = text.concat();
         let config = Document::parse(&text, Format::Toml).unwrap().read().unwrap();
         Router::new(&config.settings.gateway.routes)
     }

@@ -32,7 +32,7 @@ pub(crate) fn server(tls: &Tls) -> Result<Arc<ServerConfig>, Vec<Error>> {
     for (index, certificate) in tls.certificates.iter().enumerate() {
         match certified(certificate, &provider, &format!("gateway.tls.certificates[{index}]")) {
             Ok(key) => keys.push((Arc::new(key), &certificate.hosts)),
-            Err(error) => errors.push(error),
+            Err(error) => errors.push(*error),
         }
     }
     let first = keys.first().map(|(key, _)| Arc::clone(key));
@@ -47,7 +47,7 @@ pub(crate) fn server(tls: &Tls) -> Result<Arc<ServerConfig>, Vec<Error>> {
         }
     }
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let builder = builder.map_err(|error| vec![wrong("gateway.tls".into(), &error.to_string())])?;
+    let builder = builder.map_err(|error| vec![*wrong("gateway.tls".into(), &error.to_string())])?;
     let mut config = builder.with_no_client_auth().with_cert_resolver(Arc::new(certificates));
     config.alpn_protocols = vec![H2.to_vec(), HTTP1.to_vec()];
     if let Ok(ticketer) = ring::Ticketer::new() {
@@ -57,7 +57,11 @@ pub(crate) fn server(tls: &Tls) -> Result<Arc<ServerConfig>, Vec<Error>> {
 }
 
 /// How encrypted servers are spoken to: what is offered to them is up to the caller.
-pub(crate) fn client(ca: Option<&Path>, at: &str, protocols: &[&[u8]]) -> Result<Arc<ClientConfig>, Error> {
+pub(crate) fn client(
+    ca: Option<&Path>,
+    at: &str,
+    protocols: &[&[u8]],
+) -> Result<Arc<ClientConfig>, Box<Error>> {
     let roots = match ca {
         Some(path) => roots_of(path).map_err(|why| wrong(format!("{at}.ca"), &why))?,
         None => system_roots(),
@@ -91,7 +95,11 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
-fn certified(certificate: &Certificate, provider: &CryptoProvider, at: &str) -> Result<CertifiedKey, Error> {
+fn certified(
+    certificate: &Certificate,
+    provider: &CryptoProvider,
+    at: &str,
+) -> Result<CertifiedKey, Box<Error>> {
     let chain = chain_of(&certificate.cert).map_err(|why| wrong(format!("{at}.cert"), &why))?;
     let key = PrivateKeyDer::from_pem_file(&certificate.key);
     let key = key.map_err(|error| wrong(format!("{at}.key"), &error.to_string()))?;
@@ -121,7 +129,13 @@ fn system_roots() -> RootCertStore {
     roots
 }
 
-fn wrong(path: String, why: &str) -> Error {
+fn wrong(path: String, why: &str) -> Box<Error> {
     let expected = Some("a PEM file that can be read".into());
-    Error { path, problem: Problem::Unreadable(why.to_owned()), value: None, expected, origin: None }
+    Box::new(Error {
+        path,
+        problem: Problem::Unreadable(why.to_owned()),
+        value: None,
+        expected,
+        origin: None,
+    })
 }

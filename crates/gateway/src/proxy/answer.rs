@@ -92,6 +92,11 @@ impl Answer {
     }
 }
 
+/// A server cannot speak for us.
+pub(crate) fn disown(headers: &mut HeaderMap) {
+    headers.remove(X_TOLLGATE_ERROR);
+}
+
 /// The gRPC code for a status.
 fn grpc_code(status: StatusCode) -> u16 {
     const INVALID_ARGUMENT: u16 = 3;

@@ -34,9 +34,9 @@ type Outbound<T> = Request<Upload<T>>;
 /// Why an attempt came to nothing.
 enum Setback<T: Ticket> {
     /// It can be tried again with this.
-    Again(Outbound<T>, Retry),
+    Again(Box<Outbound<T>>, Retry),
     /// It cannot.
-    End(Answer),
+    End(Box<Answer>),
 }
 
 /// How to try again.
@@ -52,7 +52,7 @@ impl<T: Ticket> Exchange<'_, T> {
     pub(crate) async fn run(
         &self,
         request: Outbound<T>,
-    ) -> Result<(Response<Incoming>, Lease<Upload<T>>), Answer> {
+    ) -> Result<(Response<Incoming>, Lease<Upload<T>>), Box<Answer>> {
         let mut request = request;
         let mut tried: Vec<*const Station<Upload<T>>> = Vec::new();
         let mut wanted = Wanted { only_http1: self.manners.upgrade.is_some(), fresh: false };
@@ -64,7 +64,7 @@ impl<T: Ticket> Exchange<'_, T> {
                 Err(Setback::End(answer)) => return Err(answer),
                 Err(Setback::Again(same, retry)) => {
                     self.journey.duties().counters.upstream_retries.up();
-                    request = same;
+                    request = *same;
                     match retry {
                         Retry::Elsewhere => tried.push(Rc::as_ptr(station)),
                         Retry::Fresh => wanted.fresh = true,
@@ -92,7 +92,7 @@ impl<T: Ticket> Exchange<'_, T> {
                 self.journey.note(|entry| entry.detail = error.to_string());
                 let can_go_elsewhere = self.fleet.stations().len() > 1 && !is_last;
                 return Err(if can_go_elsewhere {
-                    Setback::Again(request, Retry::Elsewhere)
+                    Setback::Again(Box::new(request), Retry::Elsewhere)
                 } else {
                     Setback::End(unreachable(&error))
                 });
@@ -114,14 +114,19 @@ impl<T: Ticket> Exchange<'_, T> {
                 if !lease.reused {
                     endpoint.failed();
                 }
-                Err(if is_last { Setback::End(unavailable()) } else { Setback::Again(request, Retry::Fresh) })
+                Err(if is_last {
+                    Setback::End(unavailable())
+                } else {
+                    Setback::Again(Box::new(request), Retry::Fresh)
+                })
             }
             Some(Err((error, None))) => Err(self.broken(spare, &lease, error)),
             None => {
                 self.journey.reached();
                 endpoint.failed();
                 let message = "the server does not answer in time";
-                Err(Setback::End(Answer::upstream(StatusCode::GATEWAY_TIMEOUT, "upstream_timeout", message)))
+                let answer = Answer::upstream(StatusCode::GATEWAY_TIMEOUT, "upstream_timeout", message);
+                Err(Setback::End(answer.into()))
             }
         }
     }
@@ -147,12 +152,12 @@ impl<T: Ticket> Exchange<'_, T> {
             return Setback::End(client_trouble(trouble));
         }
         if let Some(request) = spare.filter(|_| error.as_ref().is_none_or(|error| !error.is_parse())) {
-            return Setback::Again(request, Retry::Fresh);
+            return Setback::Again(Box::new(request), Retry::Fresh);
         }
         lease.station.endpoint.failed();
         self.journey.note(|entry| entry.detail = error.map_or(String::new(), |error| error.to_string()));
         let message = "the server broke off without an answer";
-        Setback::End(Answer::upstream(StatusCode::BAD_GATEWAY, "upstream_failed", message))
+        Setback::End(Answer::upstream(StatusCode::BAD_GATEWAY, "upstream_failed", message).into())
     }
 
     /// Waits for the head of a response: so long after the last byte of the request's body that went on.
@@ -177,7 +182,7 @@ impl<T: Ticket> Exchange<'_, T> {
     }
 }
 
-fn client_trouble(trouble: Trouble) -> Answer {
+fn client_trouble(trouble: Trouble) -> Box<Answer> {
     let (status, reason, message) = match trouble {
         Trouble::TooLarge => {
             (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", "the body is larger than allowed")
@@ -185,16 +190,16 @@ fn client_trouble(trouble: Trouble) -> Answer {
         Trouble::TooSlow => (StatusCode::REQUEST_TIMEOUT, "body_timeout", "the body comes too slowly"),
         Trouble::Broken => (StatusCode::BAD_REQUEST, "bad_body", "the body breaks off or breaks the rules"),
     };
-    Answer::client(status, reason, message).closing()
+    Answer::client(status, reason, message).closing().into()
 }
 
-fn unavailable() -> Answer {
+fn unavailable() -> Box<Answer> {
     let message = "no server is there to take the request";
-    Answer::upstream(StatusCode::SERVICE_UNAVAILABLE, "upstream_unavailable", message)
+    Answer::upstream(StatusCode::SERVICE_UNAVAILABLE, "upstream_unavailable", message).into()
 }
 
-fn unreachable(error: &ConnectError) -> Answer {
-    match error {
+fn unreachable(error: &ConnectError) -> Box<Answer> {
+    let answer = match error {
         ConnectError::Timeout => {
             let message = "no connection to the server in time";
             Answer::upstream(StatusCode::GATEWAY_TIMEOUT, "upstream_connect_timeout", message)
@@ -203,5 +208,6 @@ fn unreachable(error: &ConnectError) -> Answer {
             let message = "no connection to the server";
             Answer::upstream(StatusCode::BAD_GATEWAY, "upstream_unreachable", message)
         }
-    }
+    };
+    answer.into()
 }

@@ -35,30 +35,31 @@ impl Inspected {
 }
 
 /// Looks at a request. HTTP/1 was looked at byte by byte before; here is what HTTP/2 leaves open, and the limits.
-pub(crate) fn inspect(parts: &Parts, body: &Incoming, limits: &Limits) -> Result<Inspected, Answer> {
+pub(crate) fn inspect(parts: &Parts, body: &Incoming, limits: &Limits) -> Result<Inspected, Box<Answer>> {
     let host = host(parts).map_err(|reason| bad(reason, body))?;
     if parts.headers.get_all(CONTENT_LENGTH).iter().nth(1).is_some() {
         return Err(bad("content_length_repeated", body));
     }
     if parts.version == Version::HTTP_2 && parts.headers.len() > limits.headers {
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
-        return Err(Answer::client(status, "too_many_headers", "more header fields than allowed"));
+        return Err(Answer::client(status, "too_many_headers", "more header fields than allowed").into());
     }
     let size = BodySize::of(body);
     if let (BodySize::Known(bytes), Some(limit)) = (size, limits.body_bytes)
         && bytes > limit
     {
         let message = "the body is larger than allowed";
-        return Err(Answer::client(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message).closing());
+        return Err(Answer::client(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
+            .closing()
+            .into());
     }
     let expects = match parts.headers.get(EXPECT) {
         None => false,
         Some(value) if value.as_bytes().eq_ignore_ascii_case(b"100-continue") => true,
         Some(_) => {
             let message = "only 100-continue can be expected";
-            return Err(
-                Answer::client(StatusCode::EXPECTATION_FAILED, "expectation_failed", message).closing()
-            );
+            let answer = Answer::client(StatusCode::EXPECTATION_FAILED, "expectation_failed", message);
+            return Err(answer.closing().into());
         }
     };
     Ok(Inspected { host, size, expects })
@@ -71,7 +72,7 @@ fn host(parts: &Parts) -> Result<Option<HeaderValue>, &'static str> {
     if another.is_some() {
         return Err("host_repeated");
     }
-    let authority = parts.uri.authority().map(|authority| authority.as_str());
+    let authority = parts.uri.authority().map(http::uri::Authority::as_str);
     let host = match (authority, field) {
         (Some(authority), Some(field)) if parts.version == Version::HTTP_2 => {
             if !field.as_bytes().eq_ignore_ascii_case(authority.as_bytes()) {
@@ -88,9 +89,9 @@ fn host(parts: &Parts) -> Result<Option<HeaderValue>, &'static str> {
     if is_host(host.as_bytes()) { Ok(Some(host)) } else { Err("bad_host") }
 }
 
-fn bad(reason: &'static str, body: &Incoming) -> Answer {
+fn bad(reason: &'static str, body: &Incoming) -> Box<Answer> {
     let message = "the request does not say clearly what it is for";
-    Answer::client(StatusCode::BAD_REQUEST, reason, message).closing_unless_read(body)
+    Answer::client(StatusCode::BAD_REQUEST, reason, message).closing_unless_read(body).into()
 }
 
 impl Answer {

@@ -20,7 +20,7 @@ pub(crate) use upload::Upload;
 use crate::downstream::{Turn, Watch};
 use crate::gate::{Admission, BodySize, Gate, Refusal, RequestInfo, Verdict};
 use crate::plan::is_ambiguous;
-use crate::server::{Core, CorePlan};
+use crate::server::{Core, CorePlan, Room};
 use answer::{Answer, Cause};
 use download::Download;
 use exchange::Exchange;
@@ -56,7 +56,8 @@ pub(crate) struct Visitor<G: Gate> {
     pub(crate) is_encrypted: bool,
     pub(crate) watch: Arc<Watch>,
     /// Held for as long as the connection lasts.
-    pub(crate) visit: Result<G::Visit, Refusal>,
+    pub(crate) visit: Result<G::Visit, Box<Refusal>>,
+    pub(crate) _room: Room,
 }
 
 type Reply<G> = Response<Outgoing<<G as Gate>::Ticket>>;
@@ -98,7 +99,7 @@ async fn respond<G: Gate>(visitor: &Rc<Visitor<G>>, turn: Turn, request: Request
     let upgrades = asks_for_upgrade(&parts, &body);
     note_request(&journey, visitor, &parts, &id);
     let passed = pass(visitor, &plan, &mut parts, body, &journey, &id, upgrades).await;
-    let mut response = passed.unwrap_or_else(|answer| own(core, answer, &journey, is_grpc, is_http2));
+    let mut response = passed.unwrap_or_else(|answer| own(core, *answer, &journey, is_grpc, is_http2));
     journey.answered(response.status());
     if upgrades {
         visitor.watch.decide_upgrade(response.status() == StatusCode::SWITCHING_PROTOCOLS);
@@ -119,31 +120,30 @@ async fn pass<G: Gate>(
     journey: &Rc<Journey<G::Ticket>>,
     id: &HeaderValue,
     upgrades: bool,
-) -> Result<Reply<G>, Answer> {
+) -> Result<Reply<G>, Box<Answer>> {
     if let Some(fault) = journey.turn().fault {
-        return Err(Answer::fault(fault));
+        return Err(Answer::fault(fault).into());
     }
     if let Err(refusal) = &visitor.visit {
-        return Err(Answer::refusal(refusal.clone()).closing());
+        return Err(Answer::refusal((**refusal).clone()).closing().into());
     }
     let config = &plan.shared.config;
     let inspected = inspect::inspect(parts, &body, &config.limits)?;
     if is_ambiguous(parts.uri.path()) {
         let message = "the path has segments . or ..";
-        return Err(
-            Answer::client(StatusCode::BAD_REQUEST, "ambiguous_path", message).closing_unless_read(&body)
-        );
+        let answer = Answer::client(StatusCode::BAD_REQUEST, "ambiguous_path", message);
+        return Err(answer.closing_unless_read(&body).into());
     }
     let Some(number) = plan.shared.router.find(inspected.host(), parts.uri.path()) else {
         let message = "no route leads to this host and path";
         let answer = Answer::new(StatusCode::NOT_FOUND, "no_route", message, Cause::Route);
-        return Err(answer.closing_unless_read(&body));
+        return Err(answer.closing_unless_read(&body).into());
     };
     let verdict = admit(visitor, plan, number, parts, &inspected, journey).await;
     match verdict {
         Verdict::Pass(ticket) => journey.admitted(ticket),
         Verdict::Refuse(refusal) => {
-            return Err(inspect::settle_body(Answer::refusal(refusal), body, &inspected).await);
+            return Err(inspect::settle_body(Answer::refusal(*refusal), body, &inspected).await.into());
         }
     }
     let sent = forward(visitor, plan, number, parts, body, journey, id, inspected, upgrades).await;
@@ -195,7 +195,7 @@ async fn forward<G: Gate>(
     id: &HeaderValue,
     inspected: Inspected,
     upgrades: bool,
-) -> Result<Reply<G>, Answer> {
+) -> Result<Reply<G>, Box<Answer>> {
     let config = &plan.shared.config;
     let route = &config.routes[number];
     let client_end = parts.extensions.remove::<OnUpgrade>().filter(|_| upgrades);
@@ -221,15 +221,16 @@ async fn forward<G: Gate>(
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         let Some((client_end, server_end)) = client_end.zip(server_end) else {
             let message = "the server changed the protocol without being asked";
-            return Err(Answer::upstream(StatusCode::BAD_GATEWAY, "upstream_failed", message));
+            return Err(Answer::upstream(StatusCode::BAD_GATEWAY, "upstream_failed", message).into());
         };
-        let seat = visitor.core.registry.seat();
-        tunnel::open(client_end, server_end, Rc::clone(journey), config.timeouts.tunnel, seat);
+        let ends = (client_end, server_end);
+        tunnel::open(ends, Rc::clone(journey), Rc::clone(visitor), config.timeouts.tunnel);
         return Ok(upgraded(response, journey));
     }
     let patience = route.read_timeout.unwrap_or(config.timeouts.read);
     let (mut parts, body) = response.into_parts();
     headers::strip_hop_by_hop(&mut parts.headers);
+    answer::disown(&mut parts.headers);
     parts.extensions.clear();
     journey.decorate(&mut parts.headers);
     Ok(Response::from_parts(
@@ -294,8 +295,12 @@ fn note_request<G: Gate>(
     id: &HeaderValue,
 ) {
     journey.note(|entry| {
-        entry.id = id.to_str().unwrap_or_default().to_owned();
+        id.to_str().unwrap_or_default().clone_into(&mut entry.id);
         entry.peer = visitor.peer.to_string();
+        if journey.turn().fault.is_some() {
+            // What stands in for such a request says nothing about it.
+            return;
+        }
         entry.method = parts.method.to_string();
         parts.uri.path().clone_into(&mut entry.path);
         entry.version = match parts.version {

@@ -1,8 +1,8 @@
 //! Upgraded connections: bytes go both ways, whatever they mean.
 
+use super::Visitor;
 use super::journey::Journey;
-use crate::gate::Ticket;
-use crate::server::Seat;
+use crate::gate::{Gate, Ticket};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use std::cell::Cell;
@@ -19,22 +19,23 @@ const BUFFER: usize = 16 * 1024;
 /// How long one direction may be still when the other has ended.
 const HALF_CLOSED: Duration = Duration::from_secs(5);
 
-/// Connects the two ends once both are upgraded, until both are closed or nothing moves for `patience`.
-pub(crate) fn open<T: Ticket>(
-    client: OnUpgrade,
-    server: OnUpgrade,
-    journey: Rc<Journey<T>>,
+/// Connects the two ends once both are upgraded, until both are closed or nothing moves for `patience`. The
+/// connection lasts, as far as the gate and the limits are concerned.
+pub(crate) fn open<G: Gate>(
+    (client, server): (OnUpgrade, OnUpgrade),
+    journey: Rc<Journey<G::Ticket>>,
+    visitor: Rc<Visitor<G>>,
     patience: Duration,
-    seat: Seat,
 ) {
+    let seat = visitor.core.registry.seat();
     tokio::task::spawn_local(async move {
-        let _seat = seat;
         let counters = &journey.duties().counters;
         counters.tunnels_active.up();
         if let (Ok(client), Ok(server)) = tokio::join!(client, server) {
             run(TokioIo::new(client), TokioIo::new(server), &journey, patience).await;
         }
         counters.tunnels_active.down();
+        drop((visitor, seat));
     });
 }
 

@@ -93,7 +93,7 @@ impl<G: Gate> Core<G> {
         self.duties.log.flush();
         let plan = self.plan();
         let limit = plan.shared.config.timeouts.upstream_idle;
-        let stations = plan.fleets.iter().flat_map(|fleet| fleet.stations());
+        let stations = plan.fleets.iter().flat_map(Fleet::stations);
         stations.for_each(|station| station.sweep(limit));
     }
 }

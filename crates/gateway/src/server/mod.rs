@@ -3,10 +3,12 @@
 mod core;
 mod listener;
 mod registry;
+mod room;
 mod thread;
 
 pub(crate) use core::{Core, CorePlan, Duties};
 pub(crate) use registry::{Mood, Seat};
+pub(crate) use room::Room;
 
 use crate::access_log::Writer;
 use crate::gate::Gate;
@@ -71,17 +73,18 @@ pub struct Drained {
 
 impl Gateway {
     /// Starts a gateway. When this returns it accepts connections.
+    #[allow(clippy::needless_pass_by_value, reason = "the gateway has the gate for its own")]
     pub fn start<G: Gate>(config: Config, gate: G) -> Result<Running, StartError> {
         let plan = Arc::new(Plan::new(config, None).map_err(StartError::Config)?);
         let config = &plan.config;
         let count = threads(config);
         let open =
             |address| listener::open(address, count).map_err(|error| StartError::Listen(address, error));
-        let plain = open(config.listen)?;
+        let open_ones = open(config.listen)?;
         let encrypted = config.tls.as_ref().map(|tls| open(tls.listen)).transpose()?;
         let local = |listeners: &[TcpListener]| listeners.first().and_then(|socket| socket.local_addr().ok());
         let mut running = Running {
-            address: local(&plain).unwrap_or(config.listen),
+            address: local(&open_ones).unwrap_or(config.listen),
             tls_address: encrypted.as_deref().and_then(local),
             threads: Vec::with_capacity(count),
             counters: Vec::with_capacity(count),
@@ -90,7 +93,7 @@ impl Gateway {
         };
         let connections = Arc::new(AtomicU64::new(0));
         let mut encrypted = encrypted.into_iter().flatten();
-        for (number, plain) in plain.into_iter().enumerate() {
+        for (number, plain) in open_ones.into_iter().enumerate() {
             let sockets = Sockets { plain, encrypted: encrypted.next() };
             running.spawn(number, &gate, sockets, &plan, &connections).map_err(StartError::System)?;
         }

@@ -2,6 +2,7 @@
 
 use super::core::Core;
 use super::registry::Mood;
+use super::room::Room;
 use crate::downstream::attend;
 use crate::gate::Gate;
 use crate::plan::Plan;
@@ -10,7 +11,6 @@ use std::io;
 use std::net::TcpListener as StdListener;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -60,8 +60,8 @@ pub(crate) async fn run<G: Gate>(
         tokio::select! {
             _ = ticks.tick() => core.tick(),
             command = commands.recv() => match command {
-                Some(Command::Change(plan, done)) => {
-                    core.change(plan);
+                Some(Command::Change(next, done)) => {
+                    core.change(next);
                     if asks {
                         probe_all(core.plan().shared.endpoints());
                     }
@@ -128,8 +128,8 @@ async fn accept<G: Gate>(
 fn welcome<G: Gate>(core: &Rc<Core<G>>, stream: TcpStream, peer: std::net::IpAddr, is_encrypted: bool) {
     let counters = &core.duties.counters;
     let plan = core.plan();
-    let room = Room::take(core);
-    if room.number > u64::from(plan.shared.config.max_connections) {
+    let room = Room::take(&core.connections);
+    if room.number() > u64::from(plan.shared.config.max_connections) {
         counters.connections_refused.up();
         if !is_encrypted {
             // Best effort: the socket is new, so this much fits.
@@ -143,33 +143,10 @@ fn welcome<G: Gate>(core: &Rc<Core<G>>, stream: TcpStream, peer: std::net::IpAdd
     let encryption = if is_encrypted { plan.shared.tls.clone() } else { None };
     let seat = core.registry.seat();
     let core = Rc::clone(core);
-    tokio::task::spawn_local(async move {
-        let _room = room;
-        attend(core, stream, peer, encryption, seat).await;
-    });
+    tokio::task::spawn_local(attend(core, stream, peer, encryption, seat, room));
 }
 
 const FULL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-type: application/json\r\n\
     x-tollgate-error: too_many_connections\r\ncontent-length: 78\r\n\r\n\
     {\"error\":\"too_many_connections\",\"message\":\"the gateway takes no more of them\"}";
-
-/// One of the connections that all threads may have together.
-struct Room {
-    connections: Arc<std::sync::atomic::AtomicU64>,
-    number: u64,
-}
-
-impl Room {
-    fn take<G: Gate>(core: &Core<G>) -> Self {
-        let connections = Arc::clone(&core.connections);
-        let number = connections.fetch_add(1, Ordering::Relaxed) + 1;
-        Self { connections, number }
-    }
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        self.connections.fetch_sub(1, Ordering::Relaxed);
-    }
-}

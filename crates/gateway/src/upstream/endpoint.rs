@@ -64,7 +64,7 @@ pub(crate) enum Standing {
 impl Group {
     /// Makes a group. A server that was in the group before stays what it is, unless the terms changed, or its
     /// certificates are to be read again.
-    pub(crate) fn new(name: &str, upstream: &Upstream, before: Option<&Self>) -> Result<Self, Error> {
+    pub(crate) fn new(name: &str, upstream: &Upstream, before: Option<&Self>) -> Result<Self, Box<Error>> {
         let before = before.filter(|before| before.is_alike(upstream) && upstream.ca.is_none());
         let known = |server: &Server| before?.endpoints.iter().find(|known| known.server == *server).cloned();
         let make = |server: &Server| match known(server) {
@@ -82,14 +82,16 @@ impl Group {
 }
 
 impl Endpoint {
-    fn new(group: &str, server: &Server, upstream: &Upstream) -> Result<Self, Error> {
+    fn new(group: &str, server: &Server, upstream: &Upstream) -> Result<Self, Box<Error>> {
         let at = format!("upstreams.{group}");
-        let unfit = || Error {
-            path: format!("{at}.servers"),
-            problem: Problem::Malformed("not the address of a server"),
-            value: Some(server.to_string()),
-            expected: Some("a host that can be connected to".into()),
-            origin: None,
+        let unfit = || {
+            Box::new(Error {
+                path: format!("{at}.servers"),
+                problem: Problem::Malformed("not the address of a server"),
+                value: Some(server.to_string()),
+                expected: Some("a host that can be connected to".into()),
+                origin: None,
+            })
         };
         let text = server.authority();
         let authority: Authority = text.parse().map_err(|_| unfit())?;

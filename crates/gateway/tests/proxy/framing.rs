@@ -9,6 +9,7 @@ const GOOD_CHUNKS: &str =
     "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
 
 /// A request that must not get in, with the status and reason it is answered with. `/bad` must never be seen.
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn bad_requests() -> Vec<(&'static str, String, u16, &'static str)> {
     let post = |fields: &str| format!("POST /bad HTTP/1.1\r\nHost: a\r\n{fields}\r\n0\r\n\r\n");
     let get = |fields: &str| format!("GET /bad HTTP/1.1\r\n{fields}\r\n");

@@ -2,6 +2,9 @@ use crate::support::client::{request, send};
 use crate::support::{Server, route_to, start};
 use tollgate_gateway::gate::BodySize;
 
+/// Method, path, header fields and body; application and operation.
+type Case<'a> = (&'a str, &'a str, &'a [(&'static str, &'a str)], &'static [u8], Option<&'a str>, &'a str);
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_gate_is_told_whose_request_it_is_and_what_it_does() {
     let server = Server::http1().await;
@@ -12,7 +15,7 @@ async fn the_gate_is_told_whose_request_it_is_and_what_it_does() {
         route_to(&[server.address], "").replace("upstream = 'u'", "upstream = 'u'\noperations = 's3'")
     ));
     let v4 = "AWS4-HMAC-SHA256 Credential=AKIA1/20240101/eu/s3/aws4_request, SignedHeaders=host, Signature=f";
-    let table: [(&str, &str, &[(&'static str, &str)], &'static [u8], Option<&str>, &str); 6] = [
+    let table: [Case<'_>; 6] = [
         ("GET", "/bucket/key", &[("x-tollgate-app", "app-a")], b"", Some("app-a"), "GET"),
         ("GET", "/bucket?list-type=2", &[("x-api-key", "key-of-app-k")], b"", Some("app-k"), "LIST"),
         (

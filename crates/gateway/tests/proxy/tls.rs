@@ -54,7 +54,9 @@ async fn connect(
     protocol: &[u8],
 ) -> Option<TlsStream<TcpStream>> {
     let mut roots = RootCertStore::empty();
-    trusted.iter().for_each(|identity| roots.add(identity.der()).unwrap());
+    for identity in trusted {
+        roots.add(identity.der()).unwrap();
+    }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder =
         ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
@@ -170,18 +172,18 @@ async fn each_host_has_its_certificate() {
     let (first, wild, other) =
         (Identity::new("a.example"), Identity::new("*.b.example"), Identity::new("c.example"));
     save(&first, &home);
-    let mut more = String::new();
+    let mut more = Vec::new();
     for (identity, host) in [(&wild, "*.b.example"), (&other, "c.example")] {
         let name = host.replace('*', "wild");
         let (cert, key) = (home.path().join(format!("{name}.cert")), home.path().join(format!("{name}.key")));
         identity.save(&cert, &key);
-        more += &format!(
+        more.push(format!(
             "[[gateway.tls.certificates]]\ncert = '{}'\nkey = '{}'\nhosts = ['{host}']\n",
             cert.display(),
             key.display()
-        );
+        ));
     }
-    let gateway = start(&text(&server, &home, &more));
+    let gateway = start(&text(&server, &home, &more.concat()));
     let address = gateway.tls_addr().unwrap();
     for (identity, name) in [(&first, "a.example"), (&wild, "x.b.example"), (&other, "c.example")] {
         assert!(connect(address, &[identity], name, b"h2").await.is_some(), "{name}");

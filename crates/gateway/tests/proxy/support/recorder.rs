@@ -115,7 +115,7 @@ impl Gate for Recorder {
     type Ticket = Admitted;
     type Wait = Pin<Box<dyn Future<Output = Verdict<Admitted>>>>;
 
-    fn connected(&self, _peer: IpAddr) -> Result<Visit, Refusal> {
+    fn connected(&self, _peer: IpAddr) -> Result<Visit, Box<Refusal>> {
         if Self::get(&self.0.refuses_connections) == 1 {
             return Err(refusal("connection_limit"));
         }
@@ -189,9 +189,9 @@ impl Drop for Reached {
     }
 }
 
-fn refusal(reason: &'static str) -> Refusal {
+fn refusal(reason: &'static str) -> Box<Refusal> {
     let mut headers = HeaderMap::new();
     headers.insert("retry-after", HeaderValue::from_static("1"));
     let body = Bytes::from(format!("{{\"reason\":\"{reason}\"}}"));
-    Refusal { status: StatusCode::TOO_MANY_REQUESTS, headers, body, reason }
+    Box::new(Refusal { status: StatusCode::TOO_MANY_REQUESTS, headers, body, reason })
 }
