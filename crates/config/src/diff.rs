@@ -122,8 +122,8 @@ fn by_name(policy: &Policy) -> Map<String, Value> {
 
 fn compare(at: &str, old: &Map<String, Value>, new: &Map<String, Value>, changes: &mut Vec<Change>) {
     let empty = Map::new();
-    // An application or cluster comes and goes as a whole; any other table key by key.
-    let is_whole = matches!(at, "apps" | "clusters");
+    // What has a name comes and goes as a whole; any other table key by key.
+    let is_whole = matches!(at, "apps" | "clusters" | "upstreams" | "routes");
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     for key in keys {
         let path = path::join(at, key);

@@ -201,6 +201,14 @@ impl From<Error> for Errors {
     }
 }
 
+impl FromIterator<Error> for Errors {
+    fn from_iter<I: IntoIterator<Item = Error>>(errors: I) -> Self {
+        let mut all = Self::default();
+        errors.into_iter().for_each(|error| all.push(error));
+        all
+    }
+}
+
 impl<'a> IntoIterator for &'a Errors {
     type Item = &'a Error;
     type IntoIter = std::slice::Iter<'a, Error>;

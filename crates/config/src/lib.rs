@@ -24,6 +24,7 @@
 
 mod diff;
 pub mod error;
+pub mod gateway;
 mod path;
 pub mod policy;
 mod reader;

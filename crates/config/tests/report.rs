@@ -20,8 +20,12 @@ fn no_report_repeats_a_secret() {
 #[test]
 fn the_example_is_right() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/tollgate.toml");
-    let config = Document::open(&path).unwrap().read().unwrap();
+    let mut config = Document::open(&path).unwrap().read().unwrap();
     assert_eq!(config.policy.apps().len(), 3);
     assert_eq!(config.policy.promised("cluster-01"), 35_000);
+    let gateway = &mut config.settings.gateway;
+    let storage = gateway.upstreams.remove("storage").unwrap();
+    assert_eq!(storage.health, tollgate_config::gateway::Health::default());
+    assert_eq!(gateway.routes.pop().unwrap().name(), "*/");
     assert_eq!(config.settings, tollgate_config::Settings::default());
 }

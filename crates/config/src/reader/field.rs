@@ -78,6 +78,26 @@ impl<'t, 'a> Field<'t, 'a> {
         })
     }
 
+    /// A whole number within bounds, as a size.
+    pub(crate) fn size(self, bounds: RangeInclusive<u32>) -> Reading<usize> {
+        self.count(bounds).map(|number| number as usize)
+    }
+
+    /// A whole number within bounds, as a count.
+    pub(crate) fn count(self, bounds: RangeInclusive<u32>) -> Reading<u32> {
+        let whole = self.whole(u64::from(*bounds.start())..=u64::from(*bounds.end()));
+        whole.map(|number| u32::try_from(number).unwrap_or(u32::MAX))
+    }
+
+    /// One word of a closed set.
+    pub(crate) fn word<T: Copy>(self, words: &[(&str, T)]) -> Reading<T> {
+        let quoted: Vec<String> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
+        let find = |text: &str| words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+        self.text(&format!("one of {}", quoted.join(", ")), |text| {
+            find(text).ok_or(Problem::Malformed("unknown word"))
+        })
+    }
+
     /// A share within bounds, exact to the ten-thousandth.
     pub(crate) fn ratio(self, bounds: RangeInclusive<f64>) -> Reading<Ratio> {
         let expected =
@@ -111,6 +131,29 @@ impl<'t, 'a> Field<'t, 'a> {
         parse: impl FnOnce(&'a str) -> Result<T, Problem>,
     ) -> Reading<T> {
         self.read(|| expected.into(), |value| parse(as_text(value)?))
+    }
+
+    /// A list of at most `limit` texts that stand for something; each that does not is reported. Outside the
+    /// file it is written as one text with commas.
+    pub(crate) fn texts<T>(
+        self,
+        limit: usize,
+        expected: &str,
+        parse: impl Fn(&str) -> Result<T, Problem>,
+    ) -> Reading<Vec<T>> {
+        let (path, report) = (path::join(self.parent, self.key), self.report);
+        let came_as_text = report.came_as_text(&path);
+        let list = || format!("a list of at most {limit}, each {expected}");
+        let items = self.read(list, |value| match value {
+            Value::String(text) if came_as_text => bounded(split_texts(text), limit),
+            Value::Array(items) => bounded(items.clone(), limit),
+            _ => Err(Problem::WrongType),
+        });
+        match items {
+            Reading::Absent => Reading::Absent,
+            Reading::Wrong => Reading::Wrong,
+            Reading::Right(items) => texts_in(&path, &items, expected, parse, report),
+        }
     }
 
     /// A table.
@@ -172,6 +215,33 @@ impl<'t, 'a> Field<'t, 'a> {
 
 fn as_text(value: &Value) -> Result<&str, Problem> {
     value.as_str().ok_or(Problem::WrongType)
+}
+
+fn split_texts(text: &str) -> Vec<Value> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(Value::from).collect()
+}
+
+fn bounded(items: Vec<Value>, limit: usize) -> Result<Vec<Value>, Problem> {
+    if items.len() > limit { Err(Problem::TooLarge("too many")) } else { Ok(items) }
+}
+
+fn texts_in<T>(
+    path: &str,
+    items: &[Value],
+    expected: &str,
+    parse: impl Fn(&str) -> Result<T, Problem>,
+    report: &Report<'_>,
+) -> Reading<Vec<T>> {
+    let mut read = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        match as_text(item).and_then(&parse) {
+            Ok(value) => read.push(value),
+            Err(problem) => {
+                report.add(path::item(path, index), problem, Some(item), Some(expected.to_owned()));
+            }
+        }
+    }
+    if read.len() == items.len() { Reading::Right(read) } else { Reading::Wrong }
 }
 
 fn tables_in<'a>(path: &str, items: &'a [Value], report: &'a Report<'a>) -> Vec<Table<'a>> {

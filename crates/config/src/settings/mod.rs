@@ -8,6 +8,7 @@ pub use listen::Listen;
 pub use tls::{ClientCertificate, Tls};
 pub use url::LedgerUrl;
 
+use crate::gateway::Gateway;
 use crate::reader::Table;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ pub struct Settings {
     pub ledger: Ledger,
     /// `[listen]`
     pub listen: Listen,
+    /// `[gateway]`, `[identity]`, `[[upstreams]]` and `[[routes]]`
+    pub gateway: Gateway,
 }
 
 /// How the node leases tokens and reports what it spent.
@@ -79,13 +82,14 @@ impl Settings {
         let node = Node::read(root.table("node"));
         let ledger = Ledger::read(root.table("ledger"));
         let listen = Listen::read(root.table("listen"));
-        Some(Self { node: node?, ledger: ledger?, listen: listen? })
+        let gateway = Gateway::read(root, listen.as_ref().map(|listen| listen.gateway));
+        Some(Self { node: node?, ledger: ledger?, listen: listen?, gateway: gateway? })
     }
 
     /// The settings as they would be written, except that passwords are hidden: to show, not to read back.
     pub fn to_value(&self) -> Value {
         let [ca, certificate, key] = self.ledger.tls.files().map(|file| file.map(Path::to_string_lossy));
-        json!({
+        let mut value = json!({
             "node": {
                 "id": self.node.id.as_deref(),
                 "sync_interval_ms": self.node.sync_interval.get(),
@@ -102,7 +106,11 @@ impl Settings {
                 "snapshot": self.ledger.snapshot.as_ref().map(|path| path.to_string_lossy()),
             },
             "listen": self.listen.to_value(),
-        })
+        });
+        if let Some(map) = value.as_object_mut() {
+            map.extend(self.gateway.to_map());
+        }
+        value
     }
 }
 

@@ -1,0 +1,137 @@
+use super::watch::{Check, Patience, Watch};
+use crate::framing::Fault;
+use crate::server::{Mood, Seat};
+use hyper::body::{Body, Incoming};
+use hyper::rt::bounds::Http2ServerConnExec;
+use hyper::rt::{Read, Write};
+use hyper::server::conn::{http1, http2};
+use hyper::service::HttpService;
+use std::error::Error;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::time::Sleep;
+
+/// A connection that can be asked to come to an end.
+pub(super) trait WindDown: Future {
+    /// Whether it can be asked at any time without a request being lost.
+    const IS_SAFE: bool;
+
+    /// Asks it to finish what it does and then to close.
+    fn wind_down(self: Pin<&mut Self>);
+}
+
+/// Runs a connection, and looks at the clock and at the gateway's mood now and then.
+///
+/// The alarm is not set anew for every request, only when it goes off: then it is seen whether anything is overdue.
+pub(super) struct Drive<C> {
+    connection: Pin<Box<C>>,
+    watch: Arc<Watch>,
+    patience: Patience,
+    alarm: Pin<Box<Sleep>>,
+    seat: Seat,
+    is_winding_down: bool,
+}
+
+impl<C: WindDown> Drive<C> {
+    pub(super) fn new(connection: C, watch: Arc<Watch>, patience: Patience, seat: Seat) -> Self {
+        let first = patience.header.min(patience.write).min(patience.idle);
+        Self {
+            connection: Box::pin(connection),
+            watch,
+            patience,
+            alarm: Box::pin(tokio::time::sleep(first)),
+            seat,
+            is_winding_down: false,
+        }
+    }
+
+    fn wind_down(&mut self) {
+        if !self.is_winding_down {
+            self.is_winding_down = true;
+            self.connection.as_mut().wind_down();
+        }
+    }
+
+    /// Whether the connection is to be given up.
+    fn is_given_up(&mut self) -> bool {
+        match self.watch.check(&self.patience) {
+            Check::Until(next) => {
+                self.alarm.as_mut().reset(next.into());
+                return false;
+            }
+            Check::Stuck => return true,
+            Check::Idle if self.is_winding_down => return true,
+            Check::Idle => {
+                self.watch.closing();
+                self.wind_down();
+            }
+            // The bytes now say that the head is at fault, and the answer takes the usual way.
+            Check::SlowHead => {
+                self.watch.blame_next(Fault::Slow);
+                self.watch.head_complete();
+            }
+        }
+        self.alarm.as_mut().reset(tokio::time::Instant::now() + self.patience.linger);
+        false
+    }
+}
+
+impl<C: WindDown> Future for Drive<C> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.get_mut();
+        loop {
+            match this.seat.mood(cx) {
+                Mood::Draining if C::IS_SAFE => this.wind_down(),
+                Mood::Open | Mood::Draining => {}
+                Mood::Closing => this.wind_down(),
+                Mood::Over => return Poll::Ready(()),
+            }
+            if this.connection.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(());
+            }
+            if this.alarm.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            if this.is_given_up() {
+                return Poll::Ready(());
+            }
+        }
+    }
+}
+
+impl<I, B, S> WindDown for http1::UpgradeableConnection<I, S>
+where
+    S: HttpService<Incoming, ResBody = B>,
+    S::Error: Into<Box<dyn Error + Send + Sync>>,
+    I: Read + Write + Unpin + Send + 'static,
+    B: Body + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    /// The client may have sent a request that is on its way.
+    const IS_SAFE: bool = false;
+
+    fn wind_down(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}
+
+impl<I, B, S, E> WindDown for http2::Connection<I, S, E>
+where
+    S: HttpService<Incoming, ResBody = B>,
+    S::Error: Into<Box<dyn Error + Send + Sync>>,
+    I: Read + Write + Unpin,
+    B: Body + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+    E: Http2ServerConnExec<S::Future, B>,
+{
+    /// GOAWAY tells which requests will be answered.
+    const IS_SAFE: bool = true;
+
+    fn wind_down(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}

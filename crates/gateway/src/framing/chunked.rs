@@ -1,0 +1,192 @@
+//! Where a chunked body ends. Strict, so that no other reader finds another end.
+
+use super::head::{is_plain, is_token};
+
+/// The most bytes of all chunk extensions of a body together.
+const MAX_EXTENSIONS: usize = 16 * 1024;
+
+/// The most digits of a chunk's size.
+const MAX_DIGITS: u8 = 15;
+
+/// A body that breaks the rules of its encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Broken(pub(crate) &'static str);
+
+/// A chunked body on its way.
+#[derive(Debug)]
+pub(crate) struct Chunked {
+    state: State,
+    extensions: usize,
+    /// A line of the trailers, as far as it is here.
+    line: Vec<u8>,
+    trailers: usize,
+    max_trailers: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Size { digits: u8, value: u64 },
+    Extension { value: u64 },
+    SizeEnd { value: u64 },
+    Data(u64),
+    DataCr,
+    DataLf,
+    Trailers,
+    Over,
+}
+
+impl Chunked {
+    pub(crate) fn new(max_trailers: usize) -> Self {
+        let state = State::Size { digits: 0, value: 0 };
+        Self { state, extensions: 0, line: Vec::new(), trailers: 0, max_trailers }
+    }
+
+    /// Goes through `bytes` up to the end of the body; tells how many are part of it, and whether it ended.
+    pub(crate) fn advance(&mut self, bytes: &[u8]) -> Result<(usize, bool), Broken> {
+        let mut at = 0;
+        while at < bytes.len() {
+            if let State::Data(left) = self.state {
+                let here = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len() - at);
+                at += here;
+                let left = left - here as u64;
+                self.state = if left == 0 { State::DataCr } else { State::Data(left) };
+                continue;
+            }
+            self.state = self.step(bytes[at])?;
+            at += 1;
+            if matches!(self.state, State::Over) {
+                return Ok((at, true));
+            }
+        }
+        Ok((at, false))
+    }
+
+    fn step(&mut self, byte: u8) -> Result<State, Broken> {
+        match self.state {
+            State::Size { digits, value } => Self::size(digits, value, byte),
+            State::Extension { value } => self.extension(value, byte),
+            State::SizeEnd { value: 0 } if byte == b'\n' => Ok(State::Trailers),
+            State::SizeEnd { value } if byte == b'\n' => Ok(State::Data(value)),
+            State::DataCr if byte == b'\r' => Ok(State::DataLf),
+            State::DataLf if byte == b'\n' => Ok(State::Size { digits: 0, value: 0 }),
+            State::Trailers => self.trailer(byte),
+            State::SizeEnd { .. } | State::DataCr | State::DataLf => {
+                Err(Broken("a chunk does not end where it should"))
+            }
+            State::Data(_) | State::Over => Err(Broken("a chunk goes on after its end")),
+        }
+    }
+
+    fn size(digits: u8, value: u64, byte: u8) -> Result<State, Broken> {
+        match char::from(byte).to_digit(16) {
+            Some(_) if digits == MAX_DIGITS => Err(Broken("a chunk of too many digits")),
+            Some(digit) => Ok(State::Size { digits: digits + 1, value: value << 4 | u64::from(digit) }),
+            None if digits == 0 => Err(Broken("a chunk without a size")),
+            None if byte == b'\r' => Ok(State::SizeEnd { value }),
+            None if byte == b';' => Ok(State::Extension { value }),
+            None => Err(Broken("a chunk whose size is no number")),
+        }
+    }
+
+    fn extension(&mut self, value: u64, byte: u8) -> Result<State, Broken> {
+        self.extensions += 1;
+        match byte {
+            _ if self.extensions > MAX_EXTENSIONS => Err(Broken("too many chunk extensions")),
+            b'\r' => Ok(State::SizeEnd { value }),
+            byte if is_plain(&[byte]) => Ok(State::Extension { value }),
+            _ => Err(Broken("a control character in a chunk extension")),
+        }
+    }
+
+    fn trailer(&mut self, byte: u8) -> Result<State, Broken> {
+        self.trailers += 1;
+        if self.trailers > self.max_trailers {
+            return Err(Broken("too many trailers"));
+        }
+        self.line.push(byte);
+        if byte != b'\n' {
+            return Ok(State::Trailers);
+        }
+        let line = self.line.strip_suffix(b"\r\n").ok_or(Broken("a trailer that ends without CR"))?;
+        if line.is_empty() {
+            return Ok(State::Over);
+        }
+        let colon = memchr::memchr(b':', line).ok_or(Broken("a trailer without a name"))?;
+        if !is_token(&line[..colon]) || !is_plain(&line[colon + 1..]) {
+            return Err(Broken("a malformed trailer"));
+        }
+        self.line.clear();
+        Ok(State::Trailers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn end(body: &[u8]) -> Result<(usize, bool), Broken> {
+        Chunked::new(64).advance(body)
+    }
+
+    #[test]
+    fn finds_the_end() {
+        assert_eq!(end(b"0\r\n\r\nGET"), Ok((5, true)));
+        assert_eq!(end(b"3\r\nabc\r\n0\r\n\r\n"), Ok((13, true)));
+        assert_eq!(end(b"3;a=b\r\nabc\r\n0\r\nX: y\r\n\r\nrest"), Ok((23, true)));
+        assert_eq!(end(b"A\r\nabc"), Ok((6, false)));
+    }
+
+    #[test]
+    fn refuses_what_could_end_elsewhere() {
+        for body in [
+            &b"3\nabc\r\n0\r\n\r\n"[..],
+            b"3\r\nabc\n0\r\n\r\n",
+            b"3\r\nabcd\r\n0\r\n\r\n",
+            b" 3\r\nabc",
+            b"3 \r\nabc",
+            b"0x3\r\nabc",
+            b"+3\r\nabc",
+            b"-1\r\n",
+            b"\r\n",
+            b"ffffffffffffffff\r\n",
+            b"3;\nabc",
+            b"3;a\0\r\n",
+            b"0\r\nX: y\n\r\n",
+            b"0\r\n folded\r\n\r\n",
+            b"0\r\nX : y\r\n\r\n",
+            b"0\r\nX\r\n\r\n",
+        ] {
+            assert!(end(body).is_err(), "{:?}", String::from_utf8_lossy(body));
+        }
+        assert!(end(&[&b"0\r\nX: "[..], &[b'y'; 64]].concat()).is_err());
+        assert!(end(&[&b"1;"[..], &vec![b'y'; MAX_EXTENSIONS + 1]].concat()).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn the_end_does_not_depend_on_how_it_arrives(
+            sizes in prop::collection::vec(1..40_usize, 0..5),
+            cuts in prop::collection::vec(1..9_usize, 1..50),
+        ) {
+            let mut body = Vec::new();
+            for size in sizes {
+                body.extend(format!("{size:x}\r\n{}\r\n", "0".repeat(size)).bytes());
+            }
+            body.extend(b"0\r\nA: b\r\n\r\n");
+            let whole = body.len();
+            body.extend(b"GET / HTTP/1.1");
+            let (mut chunked, mut at) = (Chunked::new(64), 0);
+            for cut in cuts.iter().cycle() {
+                let piece = &body[at..(at + cut).min(body.len())];
+                let (consumed, ended) = chunked.advance(piece).unwrap();
+                at += consumed;
+                if ended {
+                    break;
+                }
+                prop_assert_eq!(consumed, piece.len());
+            }
+            prop_assert_eq!(at, whole);
+        }
+    }
+}

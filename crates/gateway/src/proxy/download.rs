@@ -1,0 +1,107 @@
+use super::BoxError;
+use super::journey::Journey;
+use super::upload::Upload;
+use crate::gate::Ticket;
+use crate::upstream::Lease;
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::time::Sleep;
+
+/// The body of a response on its way to the client. When it came to its end, the connection it came by is free.
+pub(crate) struct Download<T: Ticket> {
+    inner: Incoming,
+    journey: Rc<Journey<T>>,
+    lease: Option<Lease<Upload<T>>>,
+    patience: Duration,
+    waiting_since: Option<Instant>,
+    alarm: Option<Pin<Box<Sleep>>>,
+}
+
+impl<T: Ticket> Download<T> {
+    pub(crate) fn new(
+        inner: Incoming,
+        journey: Rc<Journey<T>>,
+        lease: Lease<Upload<T>>,
+        patience: Duration,
+    ) -> Self {
+        Self { inner, journey, lease: Some(lease), patience, waiting_since: None, alarm: None }
+    }
+
+    /// No bytes came.
+    fn is_over(&mut self, cx: &mut Context<'_>) -> bool {
+        let since = *self.waiting_since.get_or_insert_with(Instant::now);
+        let deadline = (since + self.patience).into();
+        let alarm = self.alarm.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
+        while alarm.as_mut().poll(cx).is_ready() {
+            // It may have been set for an earlier wait.
+            if tokio::time::Instant::now() >= deadline {
+                return true;
+            }
+            alarm.as_mut().reset(deadline);
+        }
+        false
+    }
+
+    fn end(&mut self) {
+        if let Some(lease) = self.lease.take() {
+            lease.give_back();
+        }
+    }
+
+    fn fail(&mut self, error: BoxError) -> BoxError {
+        self.lease = None;
+        self.journey.aborted();
+        error
+    }
+}
+
+impl<T: Ticket> Body for Download<T> {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let this = self.get_mut();
+        match Pin::new(&mut this.inner).poll_frame(cx) {
+            Poll::Ready(Some(Ok(frame))) => {
+                this.waiting_since = None;
+                this.journey.received(frame.data_ref().map_or(0, Bytes::len));
+                Poll::Ready(Some(Ok(frame)))
+            }
+            Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(this.fail(error.into())))),
+            Poll::Ready(None) => {
+                this.end();
+                Poll::Ready(None)
+            }
+            Poll::Pending if this.is_over(cx) => {
+                Poll::Ready(Some(Err(this.fail("the response does not go on".into()))))
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+impl<T: Ticket> Drop for Download<T> {
+    /// A body whose end was seen coming is not asked for it.
+    fn drop(&mut self) {
+        if self.inner.is_end_stream() {
+            self.end();
+        }
+    }
+}

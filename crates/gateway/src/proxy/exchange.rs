@@ -1,0 +1,213 @@
+//! Sends a request to a server and gets the head of its response.
+
+use super::answer::Answer;
+use super::forward::Manners;
+use super::journey::{Journey, Trouble};
+use super::upload::{Terms, Upload};
+use crate::gate::Ticket;
+use crate::upstream::{ConnectError, Fleet, Lease, Station, Wanted};
+use http::request::Parts;
+use http::{Request, Response, StatusCode};
+use hyper::body::Incoming;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
+
+/// How often a request is sent at most, of which something was sent at most once.
+const MAX_ATTEMPTS: usize = 3;
+
+/// What an exchange needs to know.
+pub(crate) struct Exchange<'a, T: Ticket> {
+    pub(crate) fleet: &'a Fleet<Upload<T>>,
+    pub(crate) journey: &'a Rc<Journey<T>>,
+    pub(crate) manners: &'a Manners,
+    pub(crate) terms: Terms,
+    pub(crate) connect: Duration,
+    pub(crate) response: Duration,
+}
+
+/// A request that can be sent.
+type Outbound<T> = Request<Upload<T>>;
+
+/// Why an attempt came to nothing.
+enum Setback<T: Ticket> {
+    /// It can be tried again with this.
+    Again(Box<Outbound<T>>, Retry),
+    /// It cannot.
+    End(Box<Answer>),
+}
+
+/// How to try again.
+enum Retry {
+    /// With another server.
+    Elsewhere,
+    /// With a connection that was not used before.
+    Fresh,
+}
+
+impl<T: Ticket> Exchange<'_, T> {
+    /// The response and the connection it comes by, or what to tell the client.
+    pub(crate) async fn run(
+        &self,
+        request: Outbound<T>,
+    ) -> Result<(Response<Incoming>, Lease<Upload<T>>), Box<Answer>> {
+        let mut request = request;
+        let mut tried: Vec<*const Station<Upload<T>>> = Vec::new();
+        let mut wanted = Wanted { only_http1: self.manners.upgrade.is_some(), fresh: false };
+        for attempt in 1..=MAX_ATTEMPTS {
+            let station = self.fleet.pick(&tried).ok_or_else(unavailable)?;
+            let is_last = attempt == MAX_ATTEMPTS;
+            match self.attempt(station, request, wanted, is_last).await {
+                Ok(done) => return Ok(done),
+                Err(Setback::End(answer)) => return Err(answer),
+                Err(Setback::Again(same, retry)) => {
+                    self.journey.duties().counters.upstream_retries.up();
+                    request = *same;
+                    match retry {
+                        Retry::Elsewhere => tried.push(Rc::as_ptr(station)),
+                        Retry::Fresh => wanted.fresh = true,
+                    }
+                }
+            }
+        }
+        Err(unavailable())
+    }
+
+    async fn attempt(
+        &self,
+        station: &Rc<Station<Upload<T>>>,
+        request: Outbound<T>,
+        wanted: Wanted,
+        is_last: bool,
+    ) -> Result<(Response<Incoming>, Lease<Upload<T>>), Setback<T>> {
+        let endpoint = &station.endpoint;
+        self.journey.note(|entry| entry.upstream = endpoint.server.to_string());
+        let leased = station.lease(wanted, self.connect, &self.journey.duties().counters).await;
+        let mut lease = match leased {
+            Ok(lease) => lease,
+            Err(error) => {
+                endpoint.failed();
+                self.journey.note(|entry| entry.detail = error.to_string());
+                let can_go_elsewhere = self.fleet.stations().len() > 1 && !is_last;
+                return Err(if can_go_elsewhere {
+                    Setback::Again(Box::new(request), Retry::Elsewhere)
+                } else {
+                    Setback::End(unreachable(&error))
+                });
+            }
+        };
+        let (mut parts, body) = request.into_parts();
+        self.manners.address(&mut parts, endpoint, lease.is_http2());
+        let spare = self.spare(&parts, &body, lease.reused && !is_last);
+        self.journey.handed();
+        self.journey.waits_from_now();
+        match self.timely(lease.send(Request::from_parts(parts, body))).await {
+            Some(Ok(response)) => {
+                self.journey.reached();
+                endpoint.succeeded();
+                Ok((response, lease))
+            }
+            Some(Err((_, Some(request)))) => {
+                self.journey.returned();
+                if !lease.reused {
+                    endpoint.failed();
+                }
+                Err(if is_last {
+                    Setback::End(unavailable())
+                } else {
+                    Setback::Again(Box::new(request), Retry::Fresh)
+                })
+            }
+            Some(Err((error, None))) => Err(self.broken(spare, &lease, error)),
+            None => {
+                self.journey.reached();
+                endpoint.failed();
+                let message = "the server does not answer in time";
+                let answer = Answer::upstream(StatusCode::GATEWAY_TIMEOUT, "upstream_timeout", message);
+                Err(Setback::End(answer.into()))
+            }
+        }
+    }
+
+    /// A copy of a request that does no harm if it is sent twice. It is only needed where the server may have
+    /// closed the connection before it saw the request.
+    fn spare(&self, parts: &Parts, body: &Upload<T>, may_be_dead: bool) -> Option<Outbound<T>> {
+        use http_body::Body;
+        let is_harmless =
+            parts.method.is_idempotent() && body.is_end_stream() && self.manners.upgrade.is_none();
+        let copy = (may_be_dead && is_harmless).then(|| parts.clone())?;
+        Some(Request::from_parts(copy, Upload::empty(self.journey, self.terms)))
+    }
+
+    /// The connection broke before there was a response.
+    fn broken(
+        &self,
+        spare: Option<Outbound<T>>,
+        lease: &Lease<Upload<T>>,
+        error: Option<hyper::Error>,
+    ) -> Setback<T> {
+        if let Some(trouble) = self.journey.trouble() {
+            return Setback::End(client_trouble(trouble));
+        }
+        if let Some(request) = spare.filter(|_| error.as_ref().is_none_or(|error| !error.is_parse())) {
+            return Setback::Again(Box::new(request), Retry::Fresh);
+        }
+        lease.station.endpoint.failed();
+        self.journey.note(|entry| entry.detail = error.map_or(String::new(), |error| error.to_string()));
+        let message = "the server broke off without an answer";
+        Setback::End(Answer::upstream(StatusCode::BAD_GATEWAY, "upstream_failed", message).into())
+    }
+
+    /// Waits for the head of a response: so long after the last byte of the request's body that went on.
+    async fn timely<F: Future>(&self, sent: F) -> Option<F::Output> {
+        let mut sent = pin!(sent);
+        let first = (self.journey.moved() + self.response).into();
+        let mut alarm = pin!(tokio::time::sleep_until(first));
+        poll_fn(|cx| {
+            if let Poll::Ready(output) = sent.as_mut().poll(cx) {
+                return Poll::Ready(Some(output));
+            }
+            while alarm.as_mut().poll(cx).is_ready() {
+                let deadline = (self.journey.moved() + self.response).into();
+                if tokio::time::Instant::now() >= deadline {
+                    return Poll::Ready(None);
+                }
+                alarm.as_mut().reset(deadline);
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+fn client_trouble(trouble: Trouble) -> Box<Answer> {
+    let (status, reason, message) = match trouble {
+        Trouble::TooLarge => {
+            (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", "the body is larger than allowed")
+        }
+        Trouble::TooSlow => (StatusCode::REQUEST_TIMEOUT, "body_timeout", "the body comes too slowly"),
+        Trouble::Broken => (StatusCode::BAD_REQUEST, "bad_body", "the body breaks off or breaks the rules"),
+    };
+    Answer::client(status, reason, message).closing().into()
+}
+
+fn unavailable() -> Box<Answer> {
+    let message = "no server is there to take the request";
+    Answer::upstream(StatusCode::SERVICE_UNAVAILABLE, "upstream_unavailable", message).into()
+}
+
+fn unreachable(error: &ConnectError) -> Box<Answer> {
+    let answer = match error {
+        ConnectError::Timeout => {
+            let message = "no connection to the server in time";
+            Answer::upstream(StatusCode::GATEWAY_TIMEOUT, "upstream_connect_timeout", message)
+        }
+        ConnectError::Refused(_) | ConnectError::Protocol(_) => {
+            let message = "no connection to the server";
+            Answer::upstream(StatusCode::BAD_GATEWAY, "upstream_unreachable", message)
+        }
+    };
+    answer.into()
+}

@@ -1,0 +1,103 @@
+//! Header fields that go no further than one connection.
+
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, HOST, HeaderName, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING,
+    UPGRADE,
+};
+use http::{HeaderMap, HeaderValue};
+
+const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
+const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
+const HTTP2_SETTINGS: HeaderName = HeaderName::from_static("http2-settings");
+
+/// The most names that one `Connection` field may list.
+const MAX_LISTED: usize = 32;
+
+/// Removes what concerns only the connection a message came by.
+pub(crate) fn strip_hop_by_hop(headers: &mut HeaderMap) {
+    if headers.contains_key(CONNECTION) {
+        strip_listed(headers);
+    }
+    for name in
+        [TRANSFER_ENCODING, UPGRADE, KEEP_ALIVE, PROXY_CONNECTION, TE, PROXY_AUTHORIZATION, HTTP2_SETTINGS]
+    {
+        headers.remove(name);
+    }
+}
+
+/// Removes `Connection` and what it lists, but not what a message cannot do without: nobody but the client and
+/// the server has a say in these.
+fn strip_listed(headers: &mut HeaderMap) {
+    let mut listed: [Option<HeaderName>; MAX_LISTED] = [const { None }; MAX_LISTED];
+    let names = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    let names = names.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok());
+    listed.iter_mut().zip(names).for_each(|(place, name)| *place = Some(name));
+    headers.remove(CONNECTION);
+    let is_vital = |name: &HeaderName| [HOST, CONTENT_LENGTH].contains(name) || is_ours(name);
+    for name in listed.into_iter().flatten().filter(|name| !is_vital(name)) {
+        headers.remove(name);
+    }
+}
+
+/// What we add ourselves must not be removed by a client that lists it.
+fn is_ours(name: &HeaderName) -> bool {
+    name.as_str().starts_with("x-forwarded-") || name == "forwarded" || name == super::X_REQUEST_ID
+}
+
+/// Removes from trailers what would change the meaning of the message.
+pub(crate) fn strip_trailers(trailers: &mut HeaderMap) {
+    strip_hop_by_hop(trailers);
+    for name in [HOST, CONTENT_LENGTH, TRAILER, http::header::AUTHORIZATION, http::header::CONTENT_TYPE] {
+        trailers.remove(name);
+    }
+}
+
+/// Whether a comma-separated field has this word.
+pub(crate) fn lists(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
+    let values = headers.get_all(name).iter().filter_map(|value: &HeaderValue| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|item| item.trim().eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stripped(fields: &[(&str, &str)]) -> Vec<String> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in fields {
+            headers.append(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
+        }
+        strip_hop_by_hop(&mut headers);
+        let mut left: Vec<String> = headers.keys().map(ToString::to_string).collect();
+        left.sort();
+        left
+    }
+
+    #[test]
+    fn what_concerns_one_connection_stays_there() {
+        let fields = [
+            ("connection", "close, X-Private"),
+            ("connection", "x-other"),
+            ("x-private", "1"),
+            ("x-other", "1"),
+            ("keep-alive", "timeout=5"),
+            ("te", "trailers"),
+            ("transfer-encoding", "chunked"),
+            ("upgrade", "h2c"),
+            ("proxy-connection", "close"),
+            ("proxy-authorization", "Basic x"),
+            ("accept", "*/*"),
+        ];
+        assert_eq!(stripped(&fields), ["accept"]);
+    }
+
+    #[test]
+    fn nobody_can_have_the_vital_fields_removed() {
+        let fields = [
+            ("connection", "host, content-length, x-forwarded-for"),
+            ("host", "a"),
+            ("x-forwarded-for", "1"),
+        ];
+        assert_eq!(stripped(&fields), ["host", "x-forwarded-for"]);
+    }
+}

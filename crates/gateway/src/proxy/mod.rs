@@ -1,0 +1,322 @@
+//! A request's way through the gateway: who asks, where to, may it pass, there and back.
+
+mod answer;
+mod download;
+mod exchange;
+mod forward;
+mod headers;
+mod inspect;
+mod journey;
+mod outgoing;
+pub(crate) mod query;
+mod request_id;
+mod tunnel;
+mod upload;
+
+pub(crate) use outgoing::Outgoing;
+pub(crate) use request_id::RequestIds;
+pub(crate) use upload::Upload;
+
+use crate::downstream::{Turn, Watch};
+use crate::gate::{Admission, BodySize, Gate, Refusal, RequestInfo, Verdict};
+use crate::plan::is_ambiguous;
+use crate::server::{Core, CorePlan, Room};
+use answer::{Answer, Cause};
+use download::Download;
+use exchange::Exchange;
+use http::header::{CONNECTION, CONTENT_TYPE, HeaderName};
+use http::request::Parts;
+use http::{HeaderValue, Request, Response, StatusCode, Version};
+use http_body::Body;
+use hyper::body::Incoming;
+use hyper::upgrade::OnUpgrade;
+use inspect::Inspected;
+use journey::Journey;
+use std::convert::Infallible;
+use std::error::Error;
+use std::future::Future;
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use upload::Terms;
+
+/// An error of a body, which hyper only passes on.
+pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
+
+/// `X-Request-Id`
+pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Who is at the other end of a connection.
+pub(crate) struct Visitor<G: Gate> {
+    pub(crate) core: Rc<Core<G>>,
+    pub(crate) peer: IpAddr,
+    pub(crate) peer_text: HeaderValue,
+    /// Whether it is a proxy whose word is taken.
+    pub(crate) is_trusted: bool,
+    pub(crate) is_encrypted: bool,
+    pub(crate) watch: Arc<Watch>,
+    /// Held for as long as the connection lasts.
+    pub(crate) visit: Result<G::Visit, Box<Refusal>>,
+    pub(crate) _room: Room,
+}
+
+type Reply<G> = Response<Outgoing<<G as Gate>::Ticket>>;
+
+impl<G: Gate> Visitor<G> {
+    pub(crate) fn scheme(&self) -> &'static str {
+        if self.is_encrypted { "https" } else { "http" }
+    }
+
+    /// What a `Forwarded` field says about this hop.
+    fn forwarded(&self) -> String {
+        let peer = self.peer;
+        let scheme = self.scheme();
+        if peer.is_ipv6() {
+            format!("for=\"[{peer}]\";proto={scheme}")
+        } else {
+            format!("for={peer};proto={scheme}")
+        }
+    }
+}
+
+/// Answers a request. Its turn begins here and not when it is polled, so that turns are in order.
+pub(crate) fn serve<G: Gate>(
+    visitor: Rc<Visitor<G>>,
+    request: Request<Incoming>,
+) -> impl Future<Output = Result<Reply<G>, Infallible>> {
+    let turn = visitor.watch.begin();
+    async move { Ok(respond(&visitor, turn, request).await) }
+}
+
+async fn respond<G: Gate>(visitor: &Rc<Visitor<G>>, turn: Turn, request: Request<Incoming>) -> Reply<G> {
+    let core = &visitor.core;
+    let plan = core.plan();
+    let journey = Rc::new(Journey::new(&core.duties, turn));
+    let (mut parts, body) = request.into_parts();
+    let is_http2 = parts.version == Version::HTTP_2;
+    let is_grpc = is_grpc(&parts);
+    let id = core.ids.of(parts.headers.get(X_REQUEST_ID));
+    let upgrades = asks_for_upgrade(&parts, &body);
+    note_request(&journey, visitor, &parts, &id);
+    let passed = pass(visitor, &plan, &mut parts, body, &journey, &id, upgrades).await;
+    let mut response = passed.unwrap_or_else(|answer| own(core, *answer, &journey, is_grpc, is_http2));
+    journey.answered(response.status());
+    if upgrades {
+        visitor.watch.decide_upgrade(response.status() == StatusCode::SWITCHING_PROTOCOLS);
+    }
+    response.headers_mut().insert(X_REQUEST_ID, id);
+    if core.registry.is_draining() && !is_http2 && response.status() != StatusCode::SWITCHING_PROTOCOLS {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+/// The phases of a request, each of which may end it.
+async fn pass<G: Gate>(
+    visitor: &Rc<Visitor<G>>,
+    plan: &Rc<CorePlan<G>>,
+    parts: &mut Parts,
+    body: Incoming,
+    journey: &Rc<Journey<G::Ticket>>,
+    id: &HeaderValue,
+    upgrades: bool,
+) -> Result<Reply<G>, Box<Answer>> {
+    if let Some(fault) = journey.turn().fault {
+        return Err(Answer::fault(fault).into());
+    }
+    if let Err(refusal) = &visitor.visit {
+        return Err(Answer::refusal((**refusal).clone()).closing().into());
+    }
+    let config = &plan.shared.config;
+    let inspected = inspect::inspect(parts, &body, &config.limits)?;
+    if is_ambiguous(parts.uri.path()) {
+        let message = "the path has segments . or ..";
+        let answer = Answer::client(StatusCode::BAD_REQUEST, "ambiguous_path", message);
+        return Err(answer.closing_unless_read(&body).into());
+    }
+    let Some(number) = plan.shared.router.find(inspected.host(), parts.uri.path()) else {
+        let message = "no route leads to this host and path";
+        let answer = Answer::new(StatusCode::NOT_FOUND, "no_route", message, Cause::Route);
+        return Err(answer.closing_unless_read(&body).into());
+    };
+    let verdict = admit(visitor, plan, number, parts, &inspected, journey).await;
+    match verdict {
+        Verdict::Pass(ticket) => journey.admitted(ticket),
+        Verdict::Refuse(refusal) => {
+            return Err(inspect::settle_body(Answer::refusal(*refusal), body, &inspected).await.into());
+        }
+    }
+    let sent = forward(visitor, plan, number, parts, body, journey, id, inspected, upgrades).await;
+    // If it reached no server, it costs nothing from here on, not only when the answer is written.
+    journey.abandoned();
+    sent
+}
+
+async fn admit<G: Gate>(
+    visitor: &Visitor<G>,
+    plan: &CorePlan<G>,
+    number: usize,
+    parts: &Parts,
+    inspected: &Inspected,
+    journey: &Journey<G::Ticket>,
+) -> Verdict<G::Ticket> {
+    let shared = &plan.shared;
+    let client = shared.trust.client(visitor.peer, &parts.headers);
+    let app = shared.identifier.identify(inspected.host(), &parts.uri, &parts.headers);
+    let info = RequestInfo {
+        method: &parts.method,
+        uri: &parts.uri,
+        headers: &parts.headers,
+        host: inspected.host(),
+        client,
+        body: inspected.size,
+        app,
+        operation: inspect::operation(parts, shared.config.routes[number].operations),
+    };
+    journey.note(|entry| {
+        entry.client = client.to_string();
+        entry.app = app.map(ToOwned::to_owned);
+        inspected.host().clone_into(&mut entry.host);
+    });
+    match visitor.core.gate.admit(&info) {
+        Admission::Decided(verdict) => verdict,
+        Admission::Waiting(wait) => wait.await,
+    }
+}
+
+#[allow(clippy::too_many_arguments, reason = "everything that is known about a request meets here")]
+async fn forward<G: Gate>(
+    visitor: &Rc<Visitor<G>>,
+    plan: &Rc<CorePlan<G>>,
+    number: usize,
+    parts: &mut Parts,
+    body: Incoming,
+    journey: &Rc<Journey<G::Ticket>>,
+    id: &HeaderValue,
+    inspected: Inspected,
+    upgrades: bool,
+) -> Result<Reply<G>, Box<Answer>> {
+    let config = &plan.shared.config;
+    let route = &config.routes[number];
+    let client_end = parts.extensions.remove::<OnUpgrade>().filter(|_| upgrades);
+    let manners = forward::prepare(parts, visitor, inspected.host, route.preserve_host, id, upgrades);
+    let terms = Terms {
+        limit: config.limits.body_bytes,
+        patience: config.timeouts.body,
+        rate: config.limits.body_rate,
+    };
+    let mut outbound = Request::new(Upload::new(body, journey, terms));
+    *outbound.method_mut() = parts.method.clone();
+    *outbound.headers_mut() = std::mem::take(&mut parts.headers);
+    let exchange = Exchange {
+        fleet: plan.fleet_of(number),
+        journey,
+        manners: &manners,
+        terms,
+        connect: config.timeouts.connect,
+        response: route.response_timeout.unwrap_or(config.timeouts.response),
+    };
+    let (mut response, lease) = exchange.run(outbound).await?;
+    let server_end = response.extensions_mut().remove::<OnUpgrade>();
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        let Some((client_end, server_end)) = client_end.zip(server_end) else {
+            let message = "the server changed the protocol without being asked";
+            return Err(Answer::upstream(StatusCode::BAD_GATEWAY, "upstream_failed", message).into());
+        };
+        let ends = (client_end, server_end);
+        tunnel::open(ends, Rc::clone(journey), Rc::clone(visitor), config.timeouts.tunnel);
+        return Ok(upgraded(response, journey));
+    }
+    let patience = route.read_timeout.unwrap_or(config.timeouts.read);
+    let (mut parts, body) = response.into_parts();
+    headers::strip_hop_by_hop(&mut parts.headers);
+    answer::disown(&mut parts.headers);
+    parts.extensions.clear();
+    journey.decorate(&mut parts.headers);
+    Ok(Response::from_parts(
+        parts,
+        Outgoing::Relayed(Download::new(body, Rc::clone(journey), lease, patience)),
+    ))
+}
+
+/// The server's agreement to an upgrade, for the client.
+fn upgraded<T: crate::gate::Ticket>(
+    response: Response<Incoming>,
+    journey: &Rc<Journey<T>>,
+) -> Response<Outgoing<T>> {
+    let (mut parts, _) = response.into_parts();
+    let protocol = parts.headers.get(http::header::UPGRADE).cloned();
+    headers::strip_hop_by_hop(&mut parts.headers);
+    parts.headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    if let Some(protocol) = protocol {
+        parts.headers.insert(http::header::UPGRADE, protocol);
+    }
+    parts.extensions.clear();
+    journey.decorate(&mut parts.headers);
+    Response::from_parts(parts, Outgoing::own(bytes::Bytes::new(), journey))
+}
+
+fn own<G: Gate>(
+    core: &Core<G>,
+    answer: Answer,
+    journey: &Rc<Journey<G::Ticket>>,
+    is_grpc: bool,
+    is_http2: bool,
+) -> Reply<G> {
+    let counters = &core.duties.counters;
+    match answer.cause {
+        Cause::Client => counters.requests_malformed.up(),
+        Cause::Route => counters.requests_unrouted.up(),
+        Cause::Gate => counters.requests_refused.up(),
+        Cause::Upstream => counters.upstream_errors.up(),
+    }
+    let reason = answer.reason;
+    journey.note(|entry| entry.reason = reason);
+    answer.into_response(is_grpc, is_http2).map(|body| Outgoing::own(body, journey))
+}
+
+/// Whether the client wants another protocol on this connection. Only a request without a body can: where the
+/// other protocol would start must be clear.
+fn asks_for_upgrade(parts: &Parts, body: &Incoming) -> bool {
+    parts.version == Version::HTTP_11
+        && parts.headers.contains_key(http::header::UPGRADE)
+        && body.is_end_stream()
+}
+
+fn is_grpc(parts: &Parts) -> bool {
+    let kind = parts.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    kind.is_some_and(|kind| kind.starts_with(b"application/grpc"))
+}
+
+fn note_request<G: Gate>(
+    journey: &Journey<G::Ticket>,
+    visitor: &Visitor<G>,
+    parts: &Parts,
+    id: &HeaderValue,
+) {
+    journey.note(|entry| {
+        id.to_str().unwrap_or_default().clone_into(&mut entry.id);
+        entry.peer = visitor.peer.to_string();
+        if journey.turn().fault.is_some() {
+            // What stands in for such a request says nothing about it.
+            return;
+        }
+        entry.method = parts.method.to_string();
+        parts.uri.path().clone_into(&mut entry.path);
+        entry.version = match parts.version {
+            Version::HTTP_2 => "2",
+            Version::HTTP_10 => "1.0",
+            _ => "1.1",
+        };
+    });
+}
+
+impl BodySize {
+    /// Of a body that has not been read yet.
+    fn of(body: &Incoming) -> Self {
+        if body.is_end_stream() {
+            return Self::Known(0);
+        }
+        body.size_hint().exact().map_or(Self::Unknown, Self::Known)
+    }
+}

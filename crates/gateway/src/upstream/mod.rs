@@ -1,0 +1,16 @@
+//! The servers behind the gateway: which are well, which is next, and the connections to them.
+
+mod attentive;
+mod connect;
+mod endpoint;
+mod fleet;
+mod lease;
+mod probe;
+mod station;
+
+pub(crate) use connect::{ConnectError, LocalExecutor};
+pub(crate) use endpoint::{Endpoint, Group};
+pub(crate) use fleet::Fleet;
+pub(crate) use lease::Lease;
+pub(crate) use probe::probe_all;
+pub(crate) use station::{Station, Wanted};
