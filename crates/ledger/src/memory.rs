@@ -24,6 +24,13 @@ pub struct MemoryLedger<C = WallClock> {
     hub: Hub<ClusterId>,
 }
 
+impl MemoryLedger {
+    /// An empty ledger on the machine's clock.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
 impl<C: LedgerClock> MemoryLedger<C> {
     /// An empty ledger on another clock.
     pub fn with_clock(clock: C) -> Self {
