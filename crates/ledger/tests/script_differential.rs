@@ -190,9 +190,10 @@ fn both_books_notice_what_is_not_plain() {
     };
     let (switched_off, later) = (put(0, None), put(1, Some(1_730)));
     let nothing = Step::Sync { node: 0, entries: Vec::new(), is_lost: false };
-    let events: [&[Step]; 14] = [
-        // Node 1 falls silent after five seconds.
+    let events: [&[Step]; 15] = [
+        // Node 1 falls silent after five seconds, and is suspected for another minute.
         &[],
+        &[Step::Wait(4_900), sync.clone(), Step::Wait(4_900), sync.clone(), Step::Wait(4_900)],
         &[switched_off],
         &[later],
         &[Step::Delete { app: 1 }, put(1, None)],

@@ -15,19 +15,26 @@ local function plain_app(record, lease, entry, epoch)
   local leased, _, _, leased_since = struct.unpack(LEASE_FORMAT, lease)
   local used, requests, returned, holding, need, want, fallback = struct.unpack(ENTRY_FORMAT, entry)
   local elapsed, room = now - refilled_at, burst - outstanding
-  if seen_epoch ~= epoch or enabled == 0 or debt > 0 or suspect_rate > 0 or elapsed < 0
-    or elapsed > MAX_ELAPSED or guaranteed * elapsed > MINTED_MAX or rights > room
+  if seen_epoch ~= epoch or enabled == 0 or debt > 0 or elapsed < 0 or elapsed > MAX_ELAPSED
+    or guaranteed * elapsed > MINTED_MAX or rights > room
     or leased_since ~= since or returned > 0 or used + holding ~= leased or used > outstanding
     or total_requests + requests > COUNT_MAX then
     return nil
   end
 
-  -- Refill: rights up to the burst, the meter up to a second.
+  -- Refill: rights up to the burst, the meter up to a second, less what nodes that are cut off let through.
   local accrued = guaranteed * elapsed
   local kept = min(accrued, room - rights)
   local spilled = minus(meter + accrued, guaranteed * 1000)
   rights, meter = rights + kept, meter + accrued - spilled
   minted, lost = minted + accrued, lost + accrued - kept
+  if suspect_rate > 0 then
+    local thought = min(suspect_rate * minus(min(suspect_until, now), refilled_at), rights)
+    rights, meter, suspected = rights - thought, minus(meter, thought), suspected + thought
+    if now >= suspect_until then
+      suspect_rate, suspect_until = 0, 0
+    end
+  end
   want = max(want, need)
   if want > rights or want > meter
     or opened + minted + drawn + loaned + adopted + overrun > BOOKS_MAX
