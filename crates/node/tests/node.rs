@@ -373,3 +373,18 @@ async fn connections_are_limited_by_the_policy_across_nodes() {
     assert!(nodes[1].connect("few", client).await.is_ok());
     assert_eq!(nodes[0].connect("nobody", client).await.unwrap_err().reason, Reason::UnknownApp);
 }
+
+#[tokio::test(start_paused = true)]
+async fn after_days_without_the_ledger_a_node_is_not_taken_for_a_sign_of_lost_memory() {
+    let node = start(memory());
+    let mut passed = drive(&node, "a", 5, Duration::from_secs(1)).await;
+    let epoch = node.standing()["c"].epoch;
+    node.ledger().feel(Mood::Gone);
+    sleep(Duration::from_hours(50)).await;
+    node.ledger().feel(Mood::Well);
+    passed += drive(&node, "a", 5, Duration::from_secs(3)).await;
+    assert_eq!(node.standing()["c"].epoch, epoch);
+    sleep(millis(300)).await;
+    assert_eq!(view(node.ledger(), "a").await.total_consumed, passed);
+    assert_balanced(node.ledger()).await;
+}

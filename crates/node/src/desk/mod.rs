@@ -99,6 +99,7 @@ pub struct Desk<T> {
     /// The report that was not answered yet. Until it is, it is said again, word for word.
     limbo: Option<Limbo>,
     on_wire: Option<Wire>,
+    acked_at: Nanos,
     /// When the lease of the last answer ends.
     valid_until: Option<Nanos>,
 
@@ -215,6 +216,7 @@ impl<T> Desk<T> {
             bell,
             seq: 0,
             acked: 0,
+            acked_at: Nanos::ZERO,
             limbo: None,
             on_wire: None,
             valid_until: None,
@@ -273,6 +275,7 @@ impl<T> Desk<T> {
         if self.next_word_at(now) > now || !self.breaker.admits(&self.manners.breaker, now) {
             return None;
         }
+        self.start_over_if_forgotten(now);
         self.on_wire = Some(Wire { sent: now });
         self.calls.made += 1;
         Some(self.job(now))
@@ -321,7 +324,7 @@ impl<T> Desk<T> {
                 self.phase = Phase::Closed;
             }
             LedgerError::Unseeded => self.reading.forgotten(),
-            LedgerError::Fenced | LedgerError::Stale => self.start_over(now),
+            LedgerError::Fenced | LedgerError::Stale => self.fenced(now),
             _ => self.lose(error, wire, now, &mut out),
         }
         out

@@ -12,6 +12,9 @@ use tollgate_ledger::LedgerError;
 /// How long to wait before a call that failed is made again, as long as nobody has given the ledger up.
 const RETRY_PAUSE: Millis = Millis::new(10);
 
+/// After how long without an answer a node begins a new life: well before the ledger forgets the old one.
+const LONG_SILENCE: Nanos = Nanos::from_secs(12 * 3_600);
+
 impl<T> Desk<T> {
     /// A call was lost.
     pub(super) fn lose(&mut self, error: &LedgerError, wire: Wire, now: Nanos, out: &mut Vec<Outcome<T>>) {
@@ -60,11 +63,23 @@ impl<T> Desk<T> {
         }
     }
 
-    /// Another life of this node has spoken, or the ledger knows more of this one than it does itself: it begins
-    /// a new life with nothing, and what it spent is still to be said.
-    pub(super) fn start_over(&mut self, now: Nanos) {
+    /// A ledger that was not spoken to for a day has forgotten the node, and would take its next word for a sign that
+    /// it lost its memory.
+    pub(super) fn start_over_if_forgotten(&mut self, now: Nanos) {
+        if self.acked > 0 && now.since(self.acked_at) >= LONG_SILENCE {
+            self.start_over(now);
+        }
+    }
+
+    /// The node is fenced off: another one of its name has spoken, or the ledger knows more of it than it does itself.
+    pub(super) fn fenced(&mut self, now: Nanos) {
         tracing::warn!(cluster = %self.identity.cluster, node = %self.identity.node,
             "another node of this name has spoken, starting over");
+        self.start_over(now);
+    }
+
+    /// Begins a new life with nothing. What was spent is still to be said.
+    fn start_over(&mut self, now: Nanos) {
         self.leases.values_mut().for_each(Lease::void);
         if let Some(limbo) = self.limbo.take() {
             for entry in &limbo.sync.entries {

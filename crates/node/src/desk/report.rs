@@ -69,7 +69,7 @@ impl<T> Desk<T> {
     /// What the ledger answered to the last report.
     pub(super) fn take_up(&mut self, reply: &SyncReply, now: Nanos, out: &mut Vec<Outcome<T>>) {
         let Some(limbo) = self.limbo.take() else { return };
-        self.acked = limbo.sync.seq;
+        (self.acked, self.acked_at) = (limbo.sync.seq, now);
         let end = limbo.sent.plus(nanos(reply.lease_ttl));
         let is_late = now >= end;
         self.valid_until = Some(end.max(self.valid_until.unwrap_or_default()));
