@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     match node.admit(&Request::new("photos", Operation::Copy)).await {
         Ok(_) => println!("COPY passes"),
         Err(decision) => {
-            println!("COPY is refused: {:?}, come back in {:?}", decision.verdict, decision.retry_after)
+            println!("COPY is refused: {:?}, come back in {:?}", decision.verdict, decision.retry_after);
         }
     }
     node.shut_down(Duration::from_secs(1)).await;

@@ -380,7 +380,7 @@ async fn after_days_without_the_ledger_a_node_is_not_taken_for_a_sign_of_lost_me
     let mut passed = drive(&node, "a", 5, Duration::from_secs(1)).await;
     let epoch = node.standing()["c"].epoch;
     node.ledger().feel(Mood::Gone);
-    sleep(Duration::from_hours(50)).await;
+    sleep(Duration::from_hours(25)).await;
     node.ledger().feel(Mood::Well);
     passed += drive(&node, "a", 5, Duration::from_secs(3)).await;
     assert_eq!(node.standing()["c"].epoch, epoch);

@@ -283,20 +283,18 @@ impl<T> Desk<T> {
 
     /// When to look again at the latest, if nothing happens before.
     pub fn wake_at(&self, now: Nanos) -> Nanos {
-        let mut wake = match (self.on_wire, self.breaker) {
-            // Nobody waits longer for it than this.
-            (Some(wire), _) => wire.sent.plus(nanos(self.manners.patience)).plus(Nanos::new(1)),
+        let wake = match (self.on_wire, self.breaker) {
+            // Those who wait for it wait no longer than this.
+            (Some(wire), _) => Some(wire.sent.plus(nanos(self.manners.patience)).plus(Nanos::new(1)))
+                .filter(|&overdue| now < overdue)
+                .unwrap_or(Nanos::MAX),
             (None, Breaker::Open { until, .. } | Breaker::Probing { until, .. }) => until,
             (None, Breaker::Closed(_)) => self.next_word_at(now).max(self.retry_at),
         };
-        if self.is_cut_off(now) {
-            wake = wake.max(now).min(now.plus(nanos(MINT_INTERVAL)));
-            wake = if self.on_wire.is_some() { now.plus(nanos(MINT_INTERVAL)) } else { wake };
+        if self.leases.is_empty() {
+            return wake;
         }
-        if !self.leases.is_empty() {
-            wake = wake.min(self.next_look).min(self.valid_until.unwrap_or(Nanos::MAX));
-        }
-        wake
+        wake.min(self.next_look).min(self.valid_until.unwrap_or(Nanos::MAX))
     }
 
     /// The ledger answered.
@@ -423,9 +421,6 @@ impl<T> Desk<T> {
         }
     }
 }
-
-/// How often a node that is cut off mints.
-const MINT_INTERVAL: Millis = Millis::new(20);
 
 /// A refusal that nobody else was asked about.
 const fn local(retry: Retry) -> Refused {

@@ -36,18 +36,21 @@ impl<T> Desk<T> {
         }
     }
 
-    /// A node that is cut off mints for itself, and nobody waits.
+    /// A node that is cut off mints for itself, and nobody waits. For those who come later it mints when they come.
     pub(super) fn carry_on(&mut self, now: Nanos, out: &mut Vec<Outcome<T>>) {
         let trouble = self.trouble();
-        for lease in self.leases.values_mut() {
-            lease.mint(now);
+        for id in std::mem::take(&mut self.urgent) {
+            let Some(lease) = self.leases.get_mut(&id) else { continue };
             if lease.is_waited_for() {
+                lease.mint(now);
                 lease.serve(Tokens::ZERO, Tier::Fallback, out);
                 let refused = alone(&lease.app, lease.need(), trouble);
                 lease.refuse(refused, out);
             }
+            if lease.is_returning() {
+                self.urgent.insert(id);
+            }
         }
-        self.urgent.retain(|id| self.leases.get(id).is_some_and(Lease::is_returning));
     }
 
     /// Why a node that is cut off refuses, and when to come back.

@@ -32,7 +32,11 @@ impl<T> Desk<T> {
 
     /// Looks whether enough has been spent to report it before its time.
     pub(super) fn look(&mut self, now: Nanos) {
-        self.next_look = now.plus(Nanos::new(nanos(self.interval()).get() / 2));
+        let pause = nanos(self.interval()).get() / 2;
+        // Nothing can be reported before its time while the ledger is away.
+        let pause =
+            if self.breaker.is_closed() { pause } else { nanos(self.manners.sync_interval).get() * 10 };
+        self.next_look = now.plus(Nanos::new(pause));
         let threshold = self.manners.batch_threshold;
         let is_full =
             |id: &AppId| self.leases.get(id).is_some_and(|lease| lease.app.tally().requests() >= threshold);
