@@ -89,7 +89,7 @@ pub struct OperationUse {
 pub struct SyncReply {
     /// The ledger's time.
     pub now: Millis,
-    /// Raised whenever the ledger finds that it has lost something.
+    /// Another one whenever the ledger finds that it has lost something, or starts over.
     pub epoch: u64,
     /// Raised with every change of policy or emergency.
     pub version: u64,

@@ -23,6 +23,8 @@ impl Book {
         let promised = seed.apps.iter().fold(Rate::ZERO, |sum, app| sum.plus(app.quota.guaranteed));
         check(&seed.capacity, promised)?;
         let first = seed.remembered.unwrap_or(0).saturating_add(1);
+        // No epoch of an earlier life of this ledger, even if nobody remembers it.
+        let epoch = first.max(now.get());
         let slack = match seed.remembered {
             // What others still hold is not known: nobody starts with anything.
             Some(_) => Tokens::ZERO,
@@ -37,7 +39,7 @@ impl Book {
             emergency: Emergency::default(),
             emergency_reason: String::new(),
             contest: Contest::default(),
-            epoch: first,
+            epoch,
             version: first,
             history: History::new(first),
             harvested_at: now,
@@ -55,7 +57,7 @@ impl Book {
         for (policy, version) in seed.apps.into_iter().zip(first..) {
             book.version = version;
             let app = match seed.remembered {
-                Some(_) => App::empty(policy, version, first, now),
+                Some(_) => App::empty(policy, version, epoch, now),
                 None => book.opened(policy, version, now),
             };
             book.insert(app);

@@ -90,7 +90,7 @@ pub struct ClusterView {
     pub now: Millis,
     /// Raised with every change of policy or emergency.
     pub version: u64,
-    /// Raised whenever the ledger finds that it has lost something.
+    /// Another one whenever the ledger finds that it has lost something, or starts over.
     pub epoch: u64,
     /// What the cluster can stand.
     pub capacity: Capacity,

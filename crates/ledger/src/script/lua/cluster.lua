@@ -3,7 +3,7 @@
 -- KEYS: root   ARGV: none
 -- Result: {'ok', now, version, epoch, rate, reserved, burst_ratio, emergency_threshold, promised, slack, usage, cut,
 --   emergency, emergency_since, emergency_until, reason, apps, nodes, silent nodes}
--- Example: -> {'ok', 1700000000000, 1, 1, 1000000000, 1000, 12000, 9500, 10000000, ..., 0, 0, 0, 0, 0, '', 1, 2, 0}
+-- Example: -> {'ok', 1700000000000, 1, 1699999999999, 1000000000, 1000, 12000, 9500, 10000000, ..., 0, 0, 0, 0, 0, '', 1, 2, 0}
 local FIELDS = {
   'version', 'epoch', 'rate', 'reserved', 'burst_ratio', 'emergency_threshold', 'promised', 'slack',
 }

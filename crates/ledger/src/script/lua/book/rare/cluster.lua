@@ -9,7 +9,8 @@ local EMERGENCY_RATIOS = { [0] = 10000, 5000, 1000, 0 }
 
 function cluster.new(capacity, promised, version)
   l1 = {
-    version = version, epoch = version, slack = 0, refilled_at = now,
+    -- No epoch of an earlier life of this ledger, even if nobody remembers it.
+    version = version, epoch = max(version, now), slack = 0, refilled_at = now,
     rate = capacity.rate, reserved = capacity.reserved, burst_ratio = capacity.burst_ratio,
     emergency_threshold = capacity.emergency_threshold,
     usage_second = 0, usage_granted = 0, usage_before = 0, cut = 0, cut_since = 0,
