@@ -31,6 +31,12 @@ const MAX_THREADS: u64 = 1_024;
 /// The most networks of trusted proxies.
 const MAX_NETWORKS: usize = 1_000;
 
+/// The most protocols that a connection may be changed to.
+const MAX_UPGRADES: usize = 16;
+
+/// What such a protocol is called.
+const UPGRADE: &str = "a protocol like \"websocket\" in lower case, not one of HTTP";
+
 /// Everything the reverse proxy needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gateway {
@@ -42,6 +48,9 @@ pub struct Gateway {
     pub max_connections: u32,
     /// Whose word is taken on where a request came from.
     pub trusted_proxies: Vec<Network>,
+    /// The protocols that a connection may be changed to, in lower case. HTTP/2 among them would let any number of
+    /// requests through for the price of one.
+    pub upgrades: Vec<String>,
     /// Where requests are written down.
     pub access_log: AccessLog,
     /// Where it listens with encryption.
@@ -65,6 +74,7 @@ impl Default for Gateway {
             threads: None,
             max_connections: 100_000,
             trusted_proxies: Vec::new(),
+            upgrades: vec!["websocket".into()],
             access_log: AccessLog::Off,
             tls: None,
             limits: Limits::default(),
@@ -83,6 +93,7 @@ impl Gateway {
         let threads = table.field("threads").whole(1..=MAX_THREADS).map(|n| usize::try_from(n).ok()).or(None);
         let max_connections = table.field("max_connections").count(1..=10_000_000);
         let trusted = table.field("trusted_proxies").texts(MAX_NETWORKS, Network::EXPECTED, Network::parse);
+        let upgrades = table.field("upgrades").texts(MAX_UPGRADES, UPGRADE, upgrade);
         let access_log = table.field("access_log").text(AccessLog::EXPECTED, AccessLog::parse);
         let tls = Tls::read(&mut table);
         let limits = Limits::read(table.table("limits"));
@@ -103,6 +114,7 @@ impl Gateway {
             threads: threads?,
             max_connections: max_connections.or(default.max_connections)?,
             trusted_proxies: trusted.or(default.trusted_proxies)?,
+            upgrades: upgrades.or(default.upgrades)?,
             access_log: access_log.or(default.access_log)?,
             tls: tls.map(Some).or(None)?,
             limits: limits?,
@@ -124,6 +136,7 @@ impl Gateway {
             "threads": self.threads,
             "max_connections": self.max_connections,
             "trusted_proxies": self.trusted_proxies.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "upgrades": self.upgrades,
             "access_log": self.access_log.to_string(),
             "tls": self.tls.as_ref().map(Tls::to_value),
             "limits": self.limits.to_value(),
@@ -136,6 +149,15 @@ impl Gateway {
             ("routes".into(), routes.into()),
         ])
     }
+}
+
+fn upgrade(text: &str) -> Result<String, Problem> {
+    let is_plain = text.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-');
+    let is_http = text.starts_with("h2") || text.starts_with("http");
+    if text.is_empty() || text.len() > 64 || !is_plain || is_http {
+        return Err(Problem::Malformed("not a protocol to change to"));
+    }
+    Ok(text.to_owned())
 }
 
 /// The path of a file, as far as a text can be wrong about it.

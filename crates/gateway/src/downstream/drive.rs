@@ -24,7 +24,8 @@ pub(super) trait WindDown: Future {
 
 /// Runs a connection, and looks at the clock and at the gateway's mood now and then.
 ///
-/// The alarm is not set anew for every request, only when it goes off: then it is seen whether anything is overdue.
+/// The alarm is not set anew for every request. When it goes off it is seen whether anything is overdue; what may be
+/// overdue before that brings it forward.
 pub(super) struct Drive<C> {
     connection: Pin<Box<C>>,
     watch: Arc<Watch>,
@@ -36,12 +37,11 @@ pub(super) struct Drive<C> {
 
 impl<C: WindDown> Drive<C> {
     pub(super) fn new(connection: C, watch: Arc<Watch>, patience: Patience, seat: Seat) -> Self {
-        let first = patience.header.min(patience.write).min(patience.idle);
         Self {
             connection: Box::pin(connection),
             watch,
             patience,
-            alarm: Box::pin(tokio::time::sleep(first)),
+            alarm: Box::pin(tokio::time::sleep(patience.idle)),
             seat,
             is_winding_down: false,
         }
@@ -51,6 +51,17 @@ impl<C: WindDown> Drive<C> {
         if !self.is_winding_down {
             self.is_winding_down = true;
             self.connection.as_mut().wind_down();
+        }
+    }
+
+    /// Brings the alarm forward if it would come too late.
+    fn hasten(&mut self) {
+        let next = match self.watch.check(&self.patience) {
+            Check::Until(next) => next.into(),
+            Check::Idle | Check::SlowHead | Check::Stuck => tokio::time::Instant::now(),
+        };
+        if next < self.alarm.deadline() {
+            self.alarm.as_mut().reset(next);
         }
     }
 
@@ -92,6 +103,9 @@ impl<C: WindDown> Future for Drive<C> {
             }
             if this.connection.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(());
+            }
+            if this.watch.take_urgent() {
+                this.hasten();
             }
             if this.alarm.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;

@@ -1,5 +1,5 @@
 use crate::framing::Fault;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -29,6 +29,8 @@ pub(crate) struct Watch {
     fault: Mutex<Option<Fault>>,
     upgrade: AtomicU8,
     waker: Mutex<Option<Waker>>,
+    /// Something began that may be overdue earlier than what was known before.
+    is_urgent: AtomicBool,
 }
 
 /// A request under way on a connection.
@@ -88,6 +90,7 @@ impl Watch {
             fault: Mutex::new(None),
             upgrade: AtomicU8::new(0),
             waker: Mutex::new(None),
+            is_urgent: AtomicBool::new(false),
         }
     }
 
@@ -95,6 +98,7 @@ impl Watch {
     pub(crate) fn head_started(&self) {
         if self.partial.load(Ordering::Relaxed) == 0 {
             self.partial.store(self.now(), Ordering::Relaxed);
+            self.is_urgent.store(true, Ordering::Relaxed);
         }
     }
 
@@ -118,6 +122,7 @@ impl Watch {
             }
         } else if self.stalled.load(Ordering::Relaxed) == 0 {
             self.stalled.store(self.now(), Ordering::Relaxed);
+            self.is_urgent.store(true, Ordering::Relaxed);
         }
     }
 
@@ -125,6 +130,7 @@ impl Watch {
     pub(crate) fn closing(&self) {
         if self.closing.load(Ordering::Relaxed) == 0 {
             self.closing.store(self.now(), Ordering::Relaxed);
+            self.is_urgent.store(true, Ordering::Relaxed);
         }
     }
 
@@ -168,6 +174,11 @@ impl Watch {
         }
     }
 
+    /// Whether it is time to look at the clock sooner than planned; tells it once.
+    pub(crate) fn take_urgent(&self) -> bool {
+        self.is_urgent.load(Ordering::Relaxed) && self.is_urgent.swap(false, Ordering::Relaxed)
+    }
+
     /// Looks at the clock.
     pub(crate) fn check(&self, patience: &Patience) -> Check {
         let read = |moment: &AtomicU64| moment.load(Ordering::Relaxed);
@@ -179,10 +190,8 @@ impl Watch {
             (if is_resting { read(&self.resting) } else { 0 }, patience.idle, Check::Idle),
         ];
         let now = Instant::now();
-        // Nothing is looked at more seldom than the shortest of these: whatever starts meanwhile is noticed late,
-        // but never later than twice its time.
-        let shortest = patience.header.min(patience.idle).min(patience.write).min(patience.linger);
-        let mut next = now + shortest;
+        // A connection that comes to rest is noticed by the next look: late, but within twice its time.
+        let mut next = now + patience.idle;
         for (since, limit, overdue) in deadlines {
             if since == 0 {
                 continue;

@@ -5,7 +5,7 @@ use crate::framing::is_host;
 use crate::gate::BodySize;
 use http::header::{CONTENT_LENGTH, EXPECT, HOST};
 use http::request::Parts;
-use http::{HeaderValue, StatusCode, Version};
+use http::{HeaderValue, Method, StatusCode, Version};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body, Incoming};
 use std::time::Duration;
@@ -43,6 +43,10 @@ pub(crate) fn inspect(parts: &Parts, body: &Incoming, limits: &Limits) -> Result
     if parts.version == Version::HTTP_2 && parts.headers.len() > limits.headers {
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return Err(Answer::client(status, "too_many_headers", "more header fields than allowed").into());
+    }
+    if parts.method == Method::CONNECT {
+        let message = "this is no forward proxy";
+        return Err(Answer::client(StatusCode::METHOD_NOT_ALLOWED, "connect_not_allowed", message).into());
     }
     let size = BodySize::of(body);
     if let (BodySize::Known(bytes), Some(limit)) = (size, limits.body_bytes)

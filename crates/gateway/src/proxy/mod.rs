@@ -24,7 +24,7 @@ use crate::server::{Core, CorePlan, Room};
 use answer::{Answer, Cause};
 use download::Download;
 use exchange::Exchange;
-use http::header::{CONNECTION, CONTENT_TYPE, HeaderName};
+use http::header::{CONNECTION, CONTENT_TYPE, HeaderName, UPGRADE};
 use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode, Version};
 use http_body::Body;
@@ -96,12 +96,13 @@ async fn respond<G: Gate>(visitor: &Rc<Visitor<G>>, turn: Turn, request: Request
     let is_http2 = parts.version == Version::HTTP_2;
     let is_grpc = is_grpc(&parts);
     let id = core.ids.of(parts.headers.get(X_REQUEST_ID));
-    let upgrades = asks_for_upgrade(&parts, &body);
+    let asks = asks_for_upgrade(&parts, &body);
+    let upgrades = asks && may_upgrade(&parts, &plan.shared.config.upgrades);
     note_request(&journey, visitor, &parts, &id);
     let passed = pass(visitor, &plan, &mut parts, body, &journey, &id, upgrades).await;
     let mut response = passed.unwrap_or_else(|answer| own(core, *answer, &journey, is_grpc, is_http2));
     journey.answered(response.status());
-    if upgrades {
+    if asks {
         visitor.watch.decide_upgrade(response.status() == StatusCode::SWITCHING_PROTOCOLS);
     }
     response.headers_mut().insert(X_REQUEST_ID, id);
@@ -245,11 +246,11 @@ fn upgraded<T: crate::gate::Ticket>(
     journey: &Rc<Journey<T>>,
 ) -> Response<Outgoing<T>> {
     let (mut parts, _) = response.into_parts();
-    let protocol = parts.headers.get(http::header::UPGRADE).cloned();
+    let protocol = parts.headers.get(UPGRADE).cloned();
     headers::strip_hop_by_hop(&mut parts.headers);
     parts.headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
     if let Some(protocol) = protocol {
-        parts.headers.insert(http::header::UPGRADE, protocol);
+        parts.headers.insert(UPGRADE, protocol);
     }
     parts.extensions.clear();
     journey.decorate(&mut parts.headers);
@@ -278,9 +279,15 @@ fn own<G: Gate>(
 /// Whether the client wants another protocol on this connection. Only a request without a body can: where the
 /// other protocol would start must be clear.
 fn asks_for_upgrade(parts: &Parts, body: &Incoming) -> bool {
-    parts.version == Version::HTTP_11
-        && parts.headers.contains_key(http::header::UPGRADE)
-        && body.is_end_stream()
+    parts.version == Version::HTTP_11 && parts.headers.contains_key(UPGRADE) && body.is_end_stream()
+}
+
+/// Whether it may have it. In particular not HTTP/2: behind such a tunnel requests would pass without being asked.
+fn may_upgrade(parts: &Parts, allowed: &[String]) -> bool {
+    let mut named = parts.headers.get_all(UPGRADE).iter();
+    let (Some(protocol), None) = (named.next(), named.next()) else { return false };
+    let is_allowed = |known: &String| protocol.as_bytes().eq_ignore_ascii_case(known.as_bytes());
+    allowed.iter().any(is_allowed) && headers::lists(&parts.headers, &CONNECTION, "upgrade")
 }
 
 fn is_grpc(parts: &Parts) -> bool {

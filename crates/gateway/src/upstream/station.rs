@@ -124,7 +124,12 @@ where
             return Ok(Lease::new(wire, Rc::clone(self), true));
         }
         let may_share = !wanted.only_http1 && self.may_speak_http2();
-        let opening = if may_share { Some(self.opening.lock().await) } else { None };
+        let opening = if may_share {
+            let turn = tokio::time::timeout(limit, self.opening.lock()).await;
+            Some(turn.map_err(|_| ConnectError::Timeout)?)
+        } else {
+            None
+        };
         if may_share && let Some(wire) = self.at_hand(wanted) {
             return Ok(Lease::new(wire, Rc::clone(self), true));
         }

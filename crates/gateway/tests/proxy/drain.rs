@@ -35,7 +35,7 @@ async fn requests_under_way_are_finished() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_does_not_finish_is_cut_off_and_settled() {
     let server = Server::http1().await;
-    let (gateway, gate) = gateway(&server, "");
+    let (gateway, gate) = gateway(&server, "[gateway]\nupgrades = ['raw']\n");
     let address = gateway.local_addr();
     let hanging = tokio::spawn(async move {
         let mut client = client::http1(address).await;

@@ -64,7 +64,7 @@ const UPGRADE: &str = "GET /upgrade HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bytes_behind_an_upgrade_are_not_read_as_http() {
     let server = Server::http1().await;
-    let (gateway, gate) = gateway(&server, "");
+    let (gateway, gate) = gateway(&server, "[gateway]\nupgrades = ['raw']\n");
     let mut raw = Raw::connect(gateway.local_addr()).await;
     // Sent before the server has agreed, which an impatient client may do.
     raw.say([UPGRADE, "GET / HTTP/1.1\r\n\r\n\0\0"].concat()).await;
@@ -80,7 +80,7 @@ async fn bytes_behind_an_upgrade_are_not_read_as_http() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bytes_behind_a_declined_upgrade_are_the_next_request() {
     let server = Server::http1().await;
-    let (gateway, gate) = gateway(&server, "");
+    let (gateway, gate) = gateway(&server, "[gateway]\nupgrades = ['raw']\n");
     let mut raw = Raw::connect(gateway.local_addr()).await;
     let declined = "GET /plain HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n";
     raw.say([declined, declined, "GET /bad HTTP/1.1\r\n\r\n"].concat()).await;
@@ -94,7 +94,7 @@ async fn bytes_behind_a_declined_upgrade_are_the_next_request() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refused_upgrade_is_a_refusal() {
     let server = Server::http1().await;
-    let (gateway, gate) = gateway(&server, "");
+    let (gateway, gate) = gateway(&server, "[gateway]\nupgrades = ['raw']\n");
     let mut raw = Raw::connect(gateway.local_addr()).await;
     raw.say(UPGRADE.replace("Host: a", "Host: a\r\nX-Tollgate-App: refused")).await;
     assert_eq!(status(&raw.hear().await.0), 429);
@@ -107,10 +107,29 @@ async fn a_refused_upgrade_is_a_refusal() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tunnel_without_traffic_is_closed() {
     let server = Server::http1().await;
-    let (gateway, gate) = gateway(&server, "[gateway.timeouts]\ntunnel_ms = 50\n");
+    let (gateway, gate) = gateway(&server, "[gateway]\nupgrades = ['raw']\ntimeouts.tunnel_ms = 50\n");
     let mut raw = Raw::connect(gateway.local_addr()).await;
     raw.say(UPGRADE).await;
     assert_eq!(status(&raw.hear().await.0), 101);
     assert!(raw.is_closed().await);
     gate.balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_what_is_allowed_is_asked_of_the_server() {
+    let server = Server::http1().await;
+    let (gateway, gate) = gateway(&server, "");
+    for fields in [
+        "Connection: upgrade, http2-settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n",
+        "Connection: upgrade\r\nUpgrade: websocket, h2c\r\n",
+        "Connection: upgrade\r\nUpgrade: websocket\r\nUpgrade: h2c\r\n",
+        "Connection: upgrade\r\nUpgrade: raw\r\n",
+        "Upgrade: websocket\r\n",
+    ] {
+        let mut raw = Raw::connect(gateway.local_addr()).await;
+        raw.say(format!("GET /upgrade HTTP/1.1\r\nHost: a\r\n{fields}\r\n")).await;
+        assert_eq!(status(&raw.hear().await.0), 426, "the server is not asked: {fields}");
+    }
+    gate.balanced().await;
+    assert_eq!(gateway.stats().tunnels_active, 0);
 }
