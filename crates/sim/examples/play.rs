@@ -1,4 +1,4 @@
-#![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::all, clippy::print_stdout, clippy::unwrap_used)]
 use tollgate_sim::{LedgerKind, Scenario};
 fn main() {
     let args: Vec<String> = std::env::args().collect();

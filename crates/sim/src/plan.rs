@@ -50,7 +50,10 @@ fn random(chance: &mut Chance, scenario: &Scenario) -> Planned {
         Many::Some(usize::try_from(chance.between(1, most.max(1))).unwrap_or(usize::MAX))
     };
     let fault = match chance.below(15) {
-        0 => Fault::Crash(some(chance, nodes / 4), lasts(chance, 10, 8_000)),
+        0 => {
+            let longest = [300, 8_000][chance.below(2)];
+            Fault::Crash(some(chance, nodes / 4), lasts(chance, 10, longest))
+        }
         1 => Fault::Restart(some(chance, nodes / 4), lasts(chance, 10, 3_000)),
         2 => Fault::Partition(some(chance, nodes / 2), Direction::Both, lasts(chance, 100, 20_000)),
         3 => Fault::Partition(some(chance, nodes / 2), Direction::Out, lasts(chance, 100, 20_000)),

@@ -3,6 +3,7 @@
 use crate::check::Violation;
 use crate::measure::Summary;
 use crate::plan::Plan;
+use crate::sabotage::Sabotage;
 use crate::scenario::{Planned, Scenario};
 use crate::world::{Lua, Terms, World};
 use std::fmt;
@@ -63,7 +64,7 @@ impl Scenario {
     /// Plays the story. The same seed gives the same run, to the last bit.
     pub fn run(&self, seed: u64, ledger: LedgerKind) -> Result<Outcome, RunError> {
         let plan = Plan::new(self, seed);
-        let mut outcome = self.play(&plan, seed, ledger, 0)?;
+        let mut outcome = self.play(&plan, seed, ledger, 0, None)?;
         if let Some(failure) = &outcome.failure {
             let failure = self.shrink(plan, seed, ledger, failure.violation.clone())?;
             outcome.failure = Some(failure);
@@ -71,12 +72,24 @@ impl Scenario {
         Ok(outcome)
     }
 
-    fn play(&self, plan: &Plan, seed: u64, ledger: LedgerKind, traced: usize) -> Result<Outcome, RunError> {
+    /// Plays the story with a rule broken on purpose; whether somebody noticed is in the outcome.
+    pub fn run_sabotaged(&self, seed: u64, sabotage: Sabotage) -> Result<Outcome, RunError> {
+        self.play(&Plan::new(self, seed), seed, LedgerKind::Memory, 0, Some(sabotage))
+    }
+
+    fn play(
+        &self,
+        plan: &Plan,
+        seed: u64,
+        ledger: LedgerKind,
+        traced: usize,
+        sabotage: Option<Sabotage>,
+    ) -> Result<Outcome, RunError> {
         let lua = match ledger {
             LedgerKind::Memory => None,
             LedgerKind::Lua => Some(Lua::new().map_err(|error| RunError(error.to_string()))?),
         };
-        let terms = Terms { seed, audit_every: AUDIT_EVERY, traced };
+        let terms = Terms { seed, audit_every: AUDIT_EVERY, traced, sabotage };
         let world = World::new(self, plan, terms, lua).map_err(|error| RunError(error.to_string()))?;
         let (summary, events, violation, trace) = world.play();
         let faults = plan.faults.clone();
@@ -98,12 +111,12 @@ impl Scenario {
         while number > 0 {
             number -= 1;
             let smaller = plan.without(number);
-            let outcome = self.play(&smaller, seed, ledger, 0)?;
+            let outcome = self.play(&smaller, seed, ledger, 0, None)?;
             if outcome.failure.is_some_and(|failure| failure.violation.rule == broken.rule) {
                 plan = smaller;
             }
         }
-        let replayed = self.play(&plan, seed, ledger, TRACED)?;
+        let replayed = self.play(&plan, seed, ledger, TRACED, None)?;
         let lost = Failure { violation: broken, faults: plan.faults.clone(), trace: Vec::new() };
         Ok(replayed.failure.unwrap_or(lost))
     }

@@ -307,7 +307,7 @@ impl<T> Desk<T> {
         match reply {
             Reply::Sync(reply) => self.take_up(&reply, now, &mut out),
             Reply::Changes(changes) => self.learn(changes),
-            Reply::Seeded => self.reading.seeded(),
+            Reply::Seeded => self.reading.start_over(),
             Reply::Departed => self.phase = Phase::Closed,
         }
         out

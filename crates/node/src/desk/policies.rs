@@ -45,8 +45,8 @@ impl Reading {
         self.state = State::Unseeded;
     }
 
-    /// The ledger knows the cluster now: it may know it better than this node.
-    pub(super) fn seeded(&mut self) {
+    /// The ledger may know the cluster by another history than this node does.
+    pub(super) fn start_over(&mut self) {
         self.state = State::Behind(0);
     }
 

@@ -80,6 +80,9 @@ impl<T> Desk<T> {
         for (entry, granted) in limbo.sync.entries.iter().zip(&reply.entries) {
             self.take_up_one(entry, granted, is_late, now, out);
         }
+        if reply.epoch != self.epoch {
+            self.reading.start_over();
+        }
         self.epoch = reply.epoch;
         self.cut = reply.cut;
         self.follow_emergency(reply.emergency.is_on());

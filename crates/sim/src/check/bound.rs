@@ -2,10 +2,10 @@
 //!
 //! Over every time *t* at most `rate * t + burst` passes, and on top of that what is booked as such: the burst
 //! allowance and loans, what was granted by writes that a failover lost, what cut-off nodes minted for themselves, what a
-//! clock that jumped ahead minted, what an empty store was opened with, and what a smaller burst had let out before.
+//! clock that jumped ahead minted, what an empty store was opened with, and what a change of policy gave.
 //!
-//! All times are checked at once: a level that falls by the rate and rises by what passes is, at any moment, the largest
-//! excess over all times that end now.
+//! All times are checked at once, by a bucket in one place that knows the promise and every request, but not what anybody
+//! lost: it never has less than the system has. Should it run out, more has passed than may.
 
 use tollgate_core::units::{Nanos, Rate, Tokens};
 
@@ -25,7 +25,7 @@ pub enum Extra {
     Clock,
     /// What an empty store was opened with, by somebody who did not know of an earlier one.
     Reopened,
-    /// Let out before the burst was made smaller, or given when the policy changed.
+    /// Given when the policy changed.
     Policy,
 }
 
@@ -64,79 +64,57 @@ pub(crate) struct Bound {
     extras: [Tokens; Extra::ALL.len()],
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Level {
-    used: i128,
-    /// What is on top and has not been used.
-    credit: i128,
-}
+/// What is missing in a bucket: less than nothing if there is more in it than it holds by itself.
+#[derive(Clone, Copy, Debug)]
+struct Level(i128);
 
 impl Level {
-    fn fall(&mut self, by: i128) {
-        self.used = (self.used - by).max(0);
-    }
-
-    /// Uses what is on top as far as the level is above `most`; returns how far it still is.
-    fn excess(&mut self, most: i128) -> i128 {
-        let above = self.used - most;
-        if above <= 0 {
-            return 0;
+    fn refill(&mut self, by: i128) {
+        if self.0 > 0 {
+            self.0 = (self.0 - by).max(0);
         }
-        let taken = above.min(self.credit);
-        self.credit -= taken;
-        self.used -= taken;
-        above - taken
     }
 }
 
 impl Bound {
     pub(crate) fn new(rate: Rate, burst: Tokens) -> Self {
-        let mut bound = Self {
-            rate,
-            burst,
-            at: Nanos::ZERO,
-            full: Level::default(),
-            strict: Level::default(),
-            worst: 0,
-            extras: Default::default(),
-        };
-        // The ledger counts in whole milliseconds: it may be ahead by one.
+        // A new application starts with a second of its guarantee. The ledger counts in whole milliseconds, and may be
+        // ahead by one.
         let step = i128::from(rate.millis()) * 1_000_000;
-        bound.full.credit = step;
-        bound.strict.credit = step;
-        bound
+        let start = Level(units(burst.minus(rate.per_one_second())) - step);
+        let (at, extras) = (Nanos::ZERO, Default::default());
+        Self { rate, burst, at, full: start, strict: start, worst: 0, extras }
     }
 
     /// Something is on top from now on.
     pub(crate) fn extend(&mut self, extra: Extra, amount: Tokens) {
         self.extras[extra as usize] = self.extras[extra as usize].plus(amount);
-        self.full.credit += units(amount);
-        if extra == Extra::Booked {
-            self.strict.credit += units(amount);
+        self.full.0 -= units(amount);
+        if matches!(extra, Extra::Booked | Extra::Policy) {
+            self.strict.0 -= units(amount);
         }
     }
 
     /// Something passes. Returns by how much that is too much, whatever may be on top.
     pub(crate) fn pass(&mut self, cost: Tokens, now: Nanos) -> Option<Tokens> {
-        let fall = i128::from(self.rate.millis()) * i128::from(now.since(self.at).get());
+        let minted = i128::from(self.rate.millis()) * i128::from(now.since(self.at).get());
         self.at = now;
-        let most = units(self.burst);
         for level in [&mut self.full, &mut self.strict] {
-            level.fall(fall);
-            level.used += units(cost);
+            level.refill(minted);
+            level.0 += units(cost);
         }
-        self.worst = self.worst.max(self.strict.excess(most));
-        let excess = self.full.excess(most);
-        (excess > 0).then(|| tokens(excess))
+        let most = units(self.burst);
+        self.worst = self.worst.max(self.strict.0 - most);
+        (self.full.0 > most).then(|| tokens(self.full.0 - most))
     }
 
     /// The promise changes.
     pub(crate) fn change(&mut self, rate: Rate, burst: Tokens, now: Nanos) {
         self.pass(Tokens::ZERO, now);
-        let less = self.burst.minus(burst);
+        let more = units(burst) - units(self.burst);
+        self.full.0 += more;
+        self.strict.0 += more;
         (self.rate, self.burst) = (rate, burst);
-        self.extend(Extra::Policy, less);
-        self.strict.credit += units(less);
     }
 
     pub(crate) const fn rate(&self) -> Rate {
@@ -178,9 +156,9 @@ mod tests {
     }
 
     #[test]
-    fn rate_and_burst_pass_and_no_more() {
+    fn a_second_of_the_guarantee_to_start_with_and_then_the_rate() {
         let mut bound = bound();
-        assert_eq!(bound.pass(Tokens::whole(2_000), at(0)), None);
+        assert_eq!(bound.pass(Tokens::whole(1_000), at(0)), None);
         assert_eq!(bound.pass(Tokens::whole(500), at(500)), None);
         assert_eq!(bound.pass(Tokens::whole(2), at(500)), Some(Tokens::whole(1)), "but for one millisecond");
         assert_eq!(bound.worst(), Tokens::whole(1));
@@ -189,19 +167,28 @@ mod tests {
     #[test]
     fn unused_time_is_worth_no_more_than_the_burst() {
         let mut bound = bound();
-        assert_eq!(bound.pass(Tokens::whole(2_001), at(60_000)), None);
+        assert_eq!(bound.pass(Tokens::whole(2_000), at(60_000)), None);
         assert_eq!(bound.pass(Tokens::whole(1), at(60_000)), Some(Tokens::whole(1)));
     }
 
     #[test]
-    fn what_is_on_top_is_used_when_it_is_needed() {
+    fn what_is_on_top_may_pass_and_is_told_apart() {
         let mut bound = bound();
         bound.extend(Extra::Booked, Tokens::whole(100));
         bound.extend(Extra::Fallback, Tokens::whole(50));
-        assert_eq!(bound.pass(Tokens::whole(2_000), at(0)), None);
-        assert_eq!(bound.pass(Tokens::whole(1_001), at(1_000)), None);
+        assert_eq!(bound.pass(Tokens::whole(1_001), at(0)), None);
+        assert_eq!(bound.pass(Tokens::whole(1_000), at(1_000)), None);
         assert_eq!(bound.pass(Tokens::whole(150), at(1_000)), None);
         assert_eq!(bound.worst(), Tokens::whole(50), "what nobody booked");
         assert_eq!(bound.pass(Tokens::whole(1), at(1_000)), Some(Tokens::whole(1)));
+    }
+
+    #[test]
+    fn another_burst_holds_more_or_less() {
+        let mut bound = bound();
+        bound.change(Rate::per_second(1_000), Tokens::whole(500), at(0));
+        assert_eq!(bound.pass(Tokens::whole(1_001), at(0)), None, "what was there");
+        assert_eq!(bound.pass(Tokens::whole(500), at(60_000)), None);
+        assert!(bound.pass(Tokens::whole(1), at(60_000)).is_some());
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Pocket {
     /// What it minted lately: falls by the rate that it announced.
     minting: u64,
     minted_at: Nanos,
+    /// Whether node and ledger agree on it: an answer arrived, and no lease has ended since.
+    is_agreed: bool,
 }
 
 /// How much of its rate a node may mint at once: a second that it may hold, and a tenth to start with.
@@ -28,11 +30,18 @@ impl Pocket {
     /// A grant arrived in time.
     pub(crate) const fn grant(&mut self, amount: Tokens) {
         self.leased += amount.micros();
+        self.is_agreed = true;
     }
 
     /// The lease ended: only what it minted itself is left.
     pub(crate) const fn expire(&mut self) {
         self.leased = 0;
+        self.is_agreed = false;
+    }
+
+    /// Whether node and ledger must agree on what is left.
+    pub(crate) const fn is_agreed(&self) -> bool {
+        self.is_agreed
     }
 
     /// It minted for itself at a rate that it had announced; whether that was no more than it may.
@@ -55,9 +64,9 @@ impl Pocket {
         (rest > from_minted).then(|| Tokens::from_micros(rest - from_minted))
     }
 
-    /// Something that had passed was given back.
+    /// Something that had passed was given back. The node may count it as what it minted, and keep it longer.
     pub(crate) const fn undo(&mut self, cost: Tokens) {
-        self.leased += cost.micros();
+        self.minted += cost.micros();
         self.passed -= cost.micros();
         self.undone += cost.micros();
     }

@@ -136,14 +136,15 @@ impl Summary {
     }
 }
 
-/// After how many seconds no less passes than should, until the load shifts again.
+/// After how many seconds no less passes than should in any half second, until the load shifts again.
 #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small")]
 fn settled(curve: &[[f64; 3]], at: Nanos, every: Nanos) -> f64 {
+    const WINDOW: usize = 5;
     let first = (at.get() / STEP.get()) as usize;
     let last = (at.plus(every).get() / STEP.get()) as usize;
-    let is_short = |step: &&[f64; 3]| step[1] < 0.95 * step[2];
     let steps = curve.get(first..last.min(curve.len())).unwrap_or_default();
-    let short = steps.iter().rposition(|step| is_short(&step));
+    let sum = |window: &[[f64; 3]], i: usize| window.iter().map(|step| step[i]).sum::<f64>();
+    let short = steps.windows(WINDOW).rposition(|window| sum(window, 1) < 0.95 * sum(window, 2));
     short.map_or(0.0, |step| (step + 1) as f64 * seconds(STEP))
 }
 

@@ -2,12 +2,13 @@
 
 use super::network::Fate;
 use super::store::Disagreement;
+use super::watch::{Before, Booked};
 use super::{Event, World};
-use crate::check::{Extra, Rule};
-use tollgate_core::units::{Nanos, Tokens};
+use crate::check::Rule;
+use tollgate_core::units::Nanos;
 use tollgate_ledger::LedgerError;
 use tollgate_ledger::book::LEASE_TTL;
-use tollgate_ledger::protocol::{Sync, SyncReply};
+use tollgate_ledger::protocol::{Entry, Sync, SyncReply};
 use tollgate_node::desk::{Job, Reply};
 
 /// A call on its way.
@@ -67,7 +68,7 @@ impl World<'_> {
                 let answer = Err(LedgerError::Connection("nobody is there".into()));
                 self.queue.push(self.now.plus(latency), Event::Land(Box::new(Landing { call, answer })));
             }
-            Fate::Lost => self.watch.nodes[node].at = Some(self.now),
+            Fate::Lost => self.watch.shake_node(node, self.now),
         }
         let timeout = Nanos::from(self.scenario.manners.call_timeout());
         self.queue.push(self.now.plus(timeout), Event::GiveUp(call));
@@ -84,12 +85,20 @@ impl World<'_> {
             return;
         }
         let before = is_repeated.then(|| self.store.book(desk).cloned());
-        let booked = self.booked(desk, &job);
-        let answer = match self.store.call(desk, &job, self.now) {
+        let known = self.before(node, desk, &job);
+        let mut heard = job.clone();
+        if let Some(sabotage) = self.terms.sabotage {
+            sabotage.hear(&mut heard, is_repeated, self.stations[node].newest);
+        }
+        let answer = match self.store.call(desk, &heard, self.now) {
             Ok(answer) => answer,
             Err(Disagreement(what)) => return self.violate(Rule::Scripts, what),
         };
-        self.watch_call(node, desk, &job, &answer, &booked);
+        if let (Job::Sync(sync), Ok(_)) = (&heard, &answer) {
+            let newest = &mut self.stations[node].newest;
+            *newest = (*newest).max((sync.incarnation, sync.seq));
+        }
+        self.watch_call(node, desk, &job, &answer, &known);
         if let Some(before) = before {
             self.watch_repetition(number, desk, before.as_ref(), &answer);
         }
@@ -105,7 +114,7 @@ impl World<'_> {
             self.bytes += answer_weight(&answer);
             self.queue.push(done.plus(latency), Event::Land(Box::new(Landing { call: number, answer })));
         } else {
-            self.watch.nodes[node].at = Some(self.now);
+            self.watch.shake_node(node, self.now);
         }
     }
 
@@ -120,7 +129,11 @@ impl World<'_> {
         if let Err(LedgerError::Fenced | LedgerError::Stale) = &landing.answer {
             self.note_fresh_start(landing.call);
         }
-        let outcomes = match landing.answer {
+        let mut answer = landing.answer;
+        if let Some(sabotage) = self.terms.sabotage {
+            sabotage.answer(landing.call, &mut answer);
+        }
+        let outcomes = match answer {
             Ok(reply) => self.stations[node].counters[desk].desk.answered(reply, time),
             Err(error) => return self.fail(node, desk, &error),
         };
@@ -217,22 +230,18 @@ impl World<'_> {
         self.end_lease(node, desk);
     }
 
-    /// What a store had granted and forgets.
-    pub(super) fn note_lost_writes(&mut self) {
-        for app in 0..self.apps.len() {
-            let lost = std::mem::take(&mut self.watch.at_risk[app]);
-            self.watch.bounds[app].extend(Extra::LostWrites, lost);
-        }
-    }
-
-    /// What was drawn and borrowed so far by the applications of a call.
-    fn booked(&self, desk: usize, job: &Job) -> Vec<Tokens> {
-        let (Job::Sync(sync) | Job::Depart(sync)) = job else { return Vec::new() };
-        let drawn = |app: &tollgate_ledger::book::App| app.flows.drawn.plus(app.flows.loaned);
-        sync.entries
-            .iter()
-            .map(|entry| self.store.app(desk, &entry.app).map(drawn).unwrap_or_default())
-            .collect()
+    /// What is known before a call reaches the store.
+    fn before(&self, node: usize, desk: usize, job: &Job) -> Before {
+        let was_empty = self.store.book(desk).is_none();
+        let (Job::Sync(sync) | Job::Depart(sync)) = job else {
+            return Before { was_empty, is_new: false, booked: Vec::new() };
+        };
+        let booked = |entry: &Entry| self.store.app(desk, &entry.app).map(Booked::of).unwrap_or_default();
+        let station = &self.stations[node];
+        let first_sent = station.counters.get(desk).map(|counter| counter.first_sent);
+        let has_forgotten = self.watch.forgot_at >= first_sent;
+        let is_new = (sync.incarnation, sync.seq) > station.newest && !has_forgotten;
+        Before { was_empty, is_new, booked: sync.entries.iter().map(booked).collect() }
     }
 }
 

@@ -31,34 +31,38 @@ impl World<'_> {
             Fault::Partition(_, direction, _) => {
                 self.network.cut(nodes, direction);
                 for node in nodes {
-                    self.watch.nodes[*node].begin(self.now);
+                    self.watch.disturb_node(*node, self.now);
                 }
             }
             Fault::Wipe => {
                 self.store.wipe();
+                self.note_wipe();
                 self.watch.emergency = None;
-                self.shake();
+                self.watch.shake(self.now);
             }
             Fault::Failover { .. } => {
                 self.network.stop();
-                self.watch.disturbed.begin(self.now);
+                self.watch.disturb(self.now);
             }
             Fault::Outage(_) => {
                 self.network.stop();
-                self.watch.disturbed.begin(self.now);
+                self.watch.disturb(self.now);
             }
             Fault::Slow(by, _) => {
                 self.network.slow(by);
-                self.watch.disturbed.begin(self.now);
+                self.watch.disturb(self.now);
             }
             Fault::Loss(share, _) => {
                 self.network.lose(share);
-                self.watch.disturbed.begin(self.now);
+                self.watch.disturb(self.now);
             }
             Fault::Duplicates(share, _) => self.network.double(share),
             Fault::Clock(by) => self.set_clock(by),
             Fault::Emergency(time) => self.declare(time),
-            Fault::EndEmergency => self.order_all(&Order::End),
+            Fault::EndEmergency => {
+                self.watch.emergency = None;
+                self.order_all(&Order::End);
+            }
             Fault::Promise(app, rate, burst) => self.promise(app, rate, burst),
             Fault::Switch(app, is_on) => self.switch(app, is_on),
         }
@@ -73,38 +77,37 @@ impl World<'_> {
                     if !self.is_up[node] || self.is_leaving(node) {
                         self.start(node);
                     }
-                    self.watch.nodes[node].end(self.now);
+                    self.watch.calm_node(node, self.now);
                 }
             }
             Fault::Partition(_, direction, _) => {
                 self.network.mend(nodes, direction);
                 for node in nodes {
-                    self.watch.nodes[*node].end(self.now);
+                    self.watch.calm_node(*node, self.now);
                 }
             }
             Fault::Failover { .. } => {
                 self.store.fail_over();
-                self.note_lost_writes();
-                (0..self.clusters.len()).for_each(|shard| self.note_policies(shard));
+                self.note_takeover();
                 self.watch.emergency = None;
                 self.network.start();
-                self.watch.disturbed.end(self.now);
+                self.watch.calm(self.now);
             }
             Fault::Outage(_) => {
                 self.network.start();
-                self.watch.disturbed.end(self.now);
+                self.watch.calm(self.now);
             }
             Fault::Slow(by, _) => {
                 self.network.speed_up(by);
-                self.watch.disturbed.end(self.now);
+                self.watch.calm(self.now);
             }
             Fault::Loss(share, _) => {
                 self.network.keep(share);
-                self.watch.disturbed.end(self.now);
+                self.watch.calm(self.now);
             }
             Fault::Duplicates(share, _) => self.network.single(share),
             Fault::Emergency(_) => {
-                self.watch.disturbed.end(self.now);
+                self.watch.shake(self.now);
                 self.watch.emergency = None;
             }
             _ => {}
@@ -120,14 +123,14 @@ impl World<'_> {
 
     /// A node stops without a word. What it had is gone, and so are those who waited there.
     fn crash(&mut self, node: usize) {
-        self.watch.nodes[node].begin(self.now);
+        self.watch.disturb_node(node, self.now);
         self.is_up[node] = false;
         self.stations[node].counters.clear();
     }
 
     /// A node says goodbye: requests go elsewhere, what it has goes back.
     fn say_goodbye(&mut self, node: usize) {
-        self.watch.nodes[node].begin(self.now);
+        self.watch.disturb_node(node, self.now);
         if self.is_up[node] {
             self.is_up[node] = false;
             self.leave(node);
@@ -140,18 +143,16 @@ impl World<'_> {
 
     fn set_clock(&mut self, by: i64) {
         self.store.set_clock(by);
-        self.shake();
-        let jump =
-            Millis::new(u64::try_from(by).unwrap_or_default()).min(tollgate_core::account::MAX_ELAPSED);
-        for bound in &mut self.watch.bounds {
-            let minted = bound.rate().over(jump).min(bound.burst());
-            bound.extend(Extra::Clock, minted);
-        }
+        self.watch.emergency = None;
+        self.watch.shake(self.now);
+        self.note_clock(by);
     }
 
     fn declare(&mut self, time: Nanos) {
-        self.watch.disturbed.begin(self.now);
-        self.watch.emergency = Some(self.now);
+        self.watch.is_heard = self.watch.disturbed.is_calm(self.now);
+        self.watch.shake(self.now);
+        // The ledger counts whole milliseconds.
+        self.watch.emergency = Some((self.now, self.now.plus(time).since(Nanos::new(5_000_000))));
         self.order_all(&Order::Declare(Millis::new(time.get() / 1_000_000)));
     }
 
@@ -184,21 +185,16 @@ impl World<'_> {
         let put = PutApp { policy, replaces: None, carry: Carry::Scale, effective_at: Millis::ZERO };
         self.store.order(shard, &Order::Put(put), self.now);
         if let (Some((_, was)), Some((quota, is))) = (before, opened(self)) {
-            self.watch.change(app, quota, self.now);
+            self.watch.promise(app, quota, self.now);
             self.watch.bounds[app].extend(Extra::Policy, is.minus(was));
         }
-        self.shake();
+        self.watch.shake(self.now);
     }
 
     fn order_all(&mut self, order: &Order) {
         for shard in 0..self.clusters.len() {
             self.store.order(shard, order, self.now);
         }
-        self.shake();
-    }
-
-    /// Something happens at once that everybody feels for a while.
-    fn shake(&mut self) {
-        self.watch.disturbed.at = Some(self.now);
+        self.watch.shake(self.now);
     }
 }

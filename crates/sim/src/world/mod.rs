@@ -21,6 +21,7 @@ use crate::check::{Rule, Violation};
 use crate::measure::{AppSummary, STEP, Summary, Tiers};
 use crate::plan::Plan;
 use crate::queue::Queue;
+use crate::sabotage::Sabotage;
 use crate::scenario::Scenario;
 use crate::trace::Trace;
 use calls::{Call, Landing};
@@ -44,6 +45,8 @@ pub(crate) struct Terms {
     pub(crate) audit_every: u64,
     /// How many of the last events are remembered.
     pub(crate) traced: usize,
+    /// The rule that is broken on purpose, if one is.
+    pub(crate) sabotage: Option<Sabotage>,
 }
 
 /// Everything there is.
@@ -139,7 +142,12 @@ impl<'a> World<'a> {
             queue: Queue::new(),
             stations: stations?,
             is_up: vec![false; scenario.nodes],
-            store: Store::new(clusters.clone(), scenario.service, lua),
+            store: Store::new(
+                clusters.clone(),
+                scenario.service,
+                lua,
+                terms.sabotage.map_or(0, Sabotage::haste),
+            ),
             network: Network::new(scenario.network, scenario.nodes, seed),
             sources: sources.map(|(load, number)| Source::new(load.clone(), seed, number)).collect(),
             nodes_chance: Chance::new(seed, "nodes", 0),

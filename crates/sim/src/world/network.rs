@@ -112,6 +112,11 @@ impl Network {
         remove(&mut self.duplicates, share);
     }
 
+    /// Whether no partition keeps a node from the store.
+    pub(crate) fn is_reachable(&self, node: usize) -> bool {
+        self.cuts[node] == (0, 0)
+    }
+
     fn latency(&mut self) -> Nanos {
         let tail = nanos(self.chance.wait(seconds(self.terms.tail)));
         self.delays.iter().fold(self.terms.latency.plus(tail), |sum, delay| sum.plus(*delay))

@@ -22,6 +22,8 @@ pub(crate) struct Station {
     pub(crate) life: u64,
     /// The last life that said goodbye.
     pub(crate) departed: Option<u64>,
+    /// The life and the number of the last call that was answered.
+    pub(crate) newest: (u64, u64),
 }
 
 /// A desk, and what is known of it outside.
@@ -51,6 +53,7 @@ impl Station {
             born: Nanos::ZERO,
             life: 0,
             departed: None,
+            newest: (0, 0),
         })
     }
 

@@ -33,6 +33,8 @@ pub(crate) struct Store {
     /// How far its clock is ahead of the world's, in milliseconds.
     offset: i64,
     service: Service,
+    /// By how many milliseconds in a second its clock is wrong.
+    haste: u64,
 }
 
 /// One cluster's part of it.
@@ -47,15 +49,16 @@ struct Shard {
 }
 
 impl Store {
-    pub(crate) fn new(clusters: Vec<ClusterId>, service: Service, lua: Option<Lua>) -> Self {
+    pub(crate) fn new(clusters: Vec<ClusterId>, service: Service, lua: Option<Lua>, haste: u64) -> Self {
         let shard =
             |cluster| Shard { cluster, book: None, copy: None, busy_until: Nanos::ZERO, worked: Nanos::ZERO };
-        Self { shards: clusters.into_iter().map(shard).collect(), lua, offset: 0, service }
+        Self { shards: clusters.into_iter().map(shard).collect(), lua, offset: 0, service, haste }
     }
 
     /// Its own time.
     pub(crate) fn time(&self, now: Nanos) -> Millis {
-        let time = EPOCH + now.get() / 1_000_000;
+        let elapsed = now.get() / 1_000_000;
+        let time = EPOCH + elapsed + elapsed * self.haste / 1_000;
         Millis::new(time.saturating_add_signed(self.offset))
     }
 

@@ -4,10 +4,13 @@ use super::World;
 use crate::check::{Bound, Extra, Guarantee, Pocket, Rule, Violation};
 use crate::measure::Tenant;
 use crate::scenario::Scenario;
+use tollgate_core::account::MAX_ELAPSED;
 use tollgate_core::emergency;
 use tollgate_core::quota::Quota;
 use tollgate_core::reason::Reason;
-use tollgate_core::units::{Nanos, Ratio, Tokens};
+use tollgate_core::units::{Millis, Nanos, Ratio, Tokens};
+use tollgate_ledger::book::App;
+use tollgate_ledger::protocol::{Entry, Seed};
 use tollgate_ledger::{Book, LedgerError};
 use tollgate_node::desk::{Job, Outcome, Reply};
 
@@ -43,11 +46,20 @@ pub(crate) struct Watch {
     /// What was granted since the copy that a failover goes back to, if there is one.
     pub(super) at_risk: Vec<Tokens>,
     pub(super) is_at_risk: bool,
-    /// What disturbs everybody just now, and when that last changed.
+    /// How far rights and leases of each application may be above its burst.
+    pub(super) overhang: Vec<Tokens>,
+    /// Whether a cluster has ever been there.
+    is_opened: Vec<bool>,
+    /// When the store last lost something.
+    pub(super) forgot_at: Option<Nanos>,
+    /// What disturbs all nodes, each of them, and any of them.
     pub(super) disturbed: Disturbed,
-    pub(super) nodes: Vec<Disturbed>,
-    /// Since when there is an emergency.
-    pub(super) emergency: Option<Nanos>,
+    nodes: Vec<Disturbed>,
+    anybody: Disturbed,
+    /// Since when there is an emergency, and until when for sure.
+    pub(super) emergency: Option<(Nanos, Nanos)>,
+    /// Whether everything was well when it was declared: then everybody hears of it in time.
+    pub(super) is_heard: bool,
 }
 
 /// Faults that are felt, and when one last began or ended.
@@ -68,7 +80,7 @@ impl Disturbed {
         self.at = Some(now);
     }
 
-    fn is_calm(&self, now: Nanos) -> bool {
+    pub(super) fn is_calm(&self, now: Nanos) -> bool {
         self.by == 0 && self.at.is_none_or(|at| now.since(at) >= AFTERMATH)
     }
 }
@@ -92,14 +104,52 @@ impl Watch {
             measured_from: scenario.measured_from,
             at_risk: vec![Tokens::ZERO; apps],
             is_at_risk: false,
+            overhang: vec![Tokens::ZERO; apps],
+            is_opened: vec![false; scenario.policy.clusters().len()],
+            forgot_at: None,
             disturbed: Disturbed { by: 0, at: Some(Nanos::ZERO) },
             nodes: vec![Disturbed::default(); scenario.nodes],
+            anybody: Disturbed { by: 0, at: Some(Nanos::ZERO) },
             emergency: None,
+            is_heard: false,
         }
     }
 
     pub(super) fn begin_life(&mut self, node: usize) {
         self.pockets[node * self.apps..(node + 1) * self.apps].fill(Pocket::default());
+    }
+
+    /// Something begins that all nodes feel.
+    pub(super) const fn disturb(&mut self, now: Nanos) {
+        self.disturbed.begin(now);
+        self.anybody.begin(now);
+    }
+
+    /// It is over.
+    pub(super) const fn calm(&mut self, now: Nanos) {
+        self.disturbed.end(now);
+        self.anybody.end(now);
+    }
+
+    /// Something happens that all nodes feel for a while.
+    pub(super) const fn shake(&mut self, now: Nanos) {
+        self.disturbed.at = Some(now);
+        self.anybody.at = Some(now);
+    }
+
+    pub(super) fn disturb_node(&mut self, node: usize, now: Nanos) {
+        self.nodes[node].begin(now);
+        self.anybody.begin(now);
+    }
+
+    pub(super) fn calm_node(&mut self, node: usize, now: Nanos) {
+        self.nodes[node].end(now);
+        self.anybody.end(now);
+    }
+
+    pub(super) fn shake_node(&mut self, node: usize, now: Nanos) {
+        self.nodes[node].at = Some(now);
+        self.anybody.at = Some(now);
     }
 
     pub(super) fn pocket(&mut self, node: usize, app: usize) -> &mut Pocket {
@@ -133,7 +183,13 @@ impl Watch {
         self.tenants[app].refuse(reason, now);
     }
 
-    pub(super) fn change(&mut self, app: usize, quota: Quota, now: Nanos) {
+    /// Another promise is in force, or the same.
+    pub(super) fn promise(&mut self, app: usize, quota: Quota, now: Nanos) {
+        let bound = &self.bounds[app];
+        if (bound.rate(), bound.burst()) == (quota.guaranteed, quota.burst) {
+            return;
+        }
+        self.overhang[app] = self.overhang[app].plus(bound.burst().minus(quota.burst));
         self.bounds[app].change(quota.guaranteed, quota.burst, now);
         self.guarantees[app].change(quota.guaranteed, now);
         self.tenants[app].change(quota);
@@ -148,53 +204,75 @@ impl World<'_> {
         desk: usize,
         job: &Job,
         answer: &Result<Reply, LedgerError>,
-        booked: &[Tokens],
+        before: &Before,
     ) {
         self.watch.reached += 1;
-        if let (Job::Seed(seed), Ok(_)) = (job, answer)
-            && seed.remembered.is_none()
-            && self.store.book(desk).is_some_and(|book| self.is_fresh(desk, book))
-        {
-            self.note_reopening(desk);
-        }
-        if let (Job::Seed(_), Ok(_)) = (job, answer) {
-            self.note_policies(desk);
-        }
-        if let (Job::Sync(sync) | Job::Depart(sync), Ok(reply)) = (job, answer) {
-            for (i, entry) in sync.entries.iter().enumerate() {
-                let Some(&app) = self.numbers.get(&entry.app) else { continue };
-                let Some(found) = self.store.app(desk, &entry.app) else { continue };
-                let now_booked = found.flows.drawn.plus(found.flows.loaned);
-                self.watch.bounds[app].extend(Extra::Booked, now_booked.minus(booked[i]));
-                if self.watch.is_at_risk
-                    && let Reply::Sync(reply) = reply
-                    && let Some(granted) = reply.entries.get(i)
-                {
-                    self.watch.at_risk[app] = self.watch.at_risk[app].plus(granted.granted);
-                }
-                let (account, flows) = (found.account, found.flows);
-                let lost: Tokens =
-                    [flows.suspected, flows.expired, flows.overrun, flows.dropped].into_iter().sum();
-                if std::mem::replace(&mut self.watch.losses[app], lost) != lost {
-                    // What its nodes spent without the ledger, and what was lost with them, it has asked for as well.
-                    self.watch.guarantees[app].exceed(self.now);
-                }
-                let on_top = self.watch.bounds[app].extras()[Extra::Booked as usize];
-                let most = self.watch.bounds[app].burst().plus(on_top);
-                if account.rights.plus(account.outstanding) > most.max(found.policy.quota.burst.plus(on_top))
-                {
-                    let what = format!("{} has {account:?} after a call of node {node}", entry.app);
-                    return self.violate(Rule::BurstCap, what);
-                }
-                if !flows.balances(&account) {
-                    let what =
-                        format!("{} has {account:?} and {flows:?} after a call of node {node}", entry.app);
-                    return self.violate(Rule::Balance, what);
+        match (job, answer) {
+            (Job::Seed(seed), Ok(_)) if before.was_empty => self.note_opening(desk, seed),
+            (Job::Sync(sync) | Job::Depart(sync), Ok(reply)) => {
+                for (i, entry) in sync.entries.iter().enumerate() {
+                    let granted = match reply {
+                        Reply::Sync(reply) => reply.entries.get(i).map(|granted| granted.granted),
+                        _ => None,
+                    };
+                    self.watch_entry(
+                        node,
+                        desk,
+                        entry,
+                        granted.unwrap_or_default(),
+                        before.is_new,
+                        before.booked[i],
+                    );
                 }
             }
+            _ => {}
         }
         if self.watch.reached.is_multiple_of(self.terms.audit_every) {
             self.audit(desk);
+        }
+    }
+
+    /// What a call did to one application.
+    fn watch_entry(
+        &mut self,
+        node: usize,
+        desk: usize,
+        entry: &Entry,
+        granted: Tokens,
+        is_new: bool,
+        before: Booked,
+    ) {
+        let Some(&app) = self.numbers.get(&entry.app) else { return };
+        let Some(found) = self.store.app(desk, &entry.app) else { return };
+        let (account, flows) = (found.account, found.flows);
+        let after = Booked::of(found);
+        let on_top = after.on_top.minus(before.on_top);
+        self.watch.bounds[app].extend(Extra::Booked, on_top);
+        if self.watch.is_at_risk {
+            self.watch.at_risk[app] = self.watch.at_risk[app].plus(granted);
+        }
+        if std::mem::replace(&mut self.watch.losses[app], after.lost) != after.lost {
+            // What its nodes spent without the ledger, and what was lost with them, it has asked for as well.
+            self.watch.guarantees[app].exceed(self.now);
+        }
+        let what =
+            |what: &str| format!("{what} {}: {account:?} {flows:?} after a call of node {node}", entry.app);
+        let above = account.rights.plus(account.outstanding).minus(self.watch.bounds[app].burst());
+        let overhang = self.watch.overhang[app].plus(on_top);
+        self.watch.overhang[app] = above.min(overhang);
+        if above > overhang {
+            return self.violate(Rule::BurstCap, what("more than the burst of"));
+        }
+        if !flows.balances(&account) {
+            return self.violate(Rule::Balance, what("the books do not balance of"));
+        }
+        if is_new && after.spent.minus(before.spent) != entry.spent {
+            let what = what(&format!("{:?} were reported of", entry.spent));
+            return self.violate(Rule::Reporting, what);
+        }
+        let is_agreed = self.watch.pocket(node, app).is_agreed() && self.watch.anybody.is_calm(self.now);
+        if is_new && is_agreed && after.written_off > before.written_off {
+            self.violate(Rule::Return, what("written off for no reason"));
         }
     }
 
@@ -229,7 +307,7 @@ impl World<'_> {
         let has_changed = before != self.store.book(desk);
         let is_same = first.answer() == Some(answer);
         // After a failover or a wipe the first time may never have been, as far as the store knows.
-        let may_differ = self.watch.disturbed.at.is_some_and(|at| at > first.reached_at());
+        let may_differ = self.watch.forgot_at.is_some_and(|at| at >= first.reached_at());
         let is_first = !matches!(first.answer(), Some(Ok(_)));
         let is_refused =
             matches!(answer, Err(LedgerError::Stale | LedgerError::Fenced | LedgerError::Unseeded));
@@ -246,11 +324,17 @@ impl World<'_> {
         // Whoever is switched off, and when an emergency ends, is not a matter of tokens.
         let is_ordered =
             matches!(reason, Reason::AppDisabled | Reason::EmergencyBlocked | Reason::EmergencyQuotaExceeded);
-        // What all nodes keep for a few requests each must fit into the burst, or it is missing where it is needed: see
+        // What all nodes keep for a few requests each must fit into the burst and into a second of the guarantee, or it is missing where it is needed: see
         // the tests of what is known to be wrong.
         let kept = Tokens::whole(self.watch.largest[app] * KEPT * self.stations.len() as u64);
-        let is_roomy = kept <= watch.bounds[app].burst();
-        if !is_ordered && is_calm && is_roomy && watch.guarantees[app].is_within(WITHIN, self.now) {
+        let bound = &watch.bounds[app];
+        let is_roomy = kept <= bound.burst().min(bound.rate().per_one_second());
+        if !is_ordered
+            && watch.emergency.is_none()
+            && is_calm
+            && is_roomy
+            && watch.guarantees[app].is_within(WITHIN, self.now)
+        {
             let what =
                 format!("{} was refused at node {node} within its guarantee: {reason}", self.apps[app]);
             self.violate(Rule::Guarantee, what);
@@ -259,14 +343,17 @@ impl World<'_> {
 
     /// Somebody passed who keeps nothing in an emergency.
     pub(super) fn watch_emergency(&mut self, node: usize, app: usize) {
-        let Some(since) = self.watch.emergency else { return };
+        let Some((since, until)) = self.watch.emergency else { return };
         let Some(policy) = self.scenario.policy.apps().get(&self.apps[app]) else { return };
         // A report, a round trip, and the wait for the next if the news came a moment too late.
         let told = since.plus(Nanos::new(Nanos::from(self.scenario.manners.sync_interval).get() * 5 / 2));
-        let is_calm = self.watch.disturbed.by == 0
-            && self.watch.nodes[node].is_calm(self.now)
-            && self.watch.disturbed.at.is_none_or(|at| since.since(at) >= AFTERMATH || at == since);
-        if is_calm && self.now > told && emergency::ratio(policy.quota.priority) == Ratio::ZERO {
+        let is_calm =
+            self.watch.is_heard && self.watch.disturbed.by == 0 && self.watch.nodes[node].is_calm(self.now);
+        if is_calm
+            && self.now > told
+            && self.now < until
+            && emergency::ratio(policy.quota.priority) == Ratio::ZERO
+        {
             let what = format!(
                 "{} passed at node {node}, {:?} after it was declared",
                 self.apps[app],
@@ -327,8 +414,8 @@ impl World<'_> {
             if minted.is_zero() {
                 continue;
             }
-            let Some(handle) = self.stations[node].roster.find(&self.apps[app]) else { continue };
-            let announced = handle.terms().policy.outage.rate(self.watch.bounds[app].rate());
+            let announced =
+                self.scenario.policy.apps()[&self.apps[app]].outage.rate(self.watch.bounds[app].rate());
             self.watch.bounds[app].extend(Extra::Fallback, minted);
             if !self.watch.pocket(node, app).mint(minted, announced, self.now) {
                 let (after, pocket) = (after[i], *self.watch.pocket(node, app));
@@ -357,30 +444,89 @@ impl World<'_> {
         }
     }
 
-    /// An empty store was opened by somebody who knew of no earlier one.
-    fn note_reopening(&mut self, desk: usize) {
-        for &app in &self.apps_of[desk] {
-            let second = self.watch.bounds[app].rate().per_one_second();
-            self.watch.bounds[app].extend(Extra::Reopened, second);
-        }
-    }
-
-    /// The store may know other policies than before.
-    pub(super) fn note_policies(&mut self, desk: usize) {
-        for i in 0..self.apps_of[desk].len() {
-            let app = self.apps_of[desk][i];
-            let Some(quota) = self.store.app(desk, &self.apps[app]).map(|app| app.policy.quota) else {
-                continue;
-            };
-            let bound = &self.watch.bounds[app];
-            if (bound.rate(), bound.burst()) != (quota.guaranteed, quota.burst) {
-                self.watch.change(app, quota, self.now);
+    /// An empty store was filled by a node that may know of an earlier one, or not.
+    fn note_opening(&mut self, desk: usize, seed: &Seed) {
+        for policy in &seed.apps {
+            let Some(&app) = self.numbers.get(&policy.app) else { continue };
+            self.watch.promise(app, policy.quota, self.now);
+            if seed.remembered.is_none() && self.watch.is_opened[desk] {
+                let second = self.watch.bounds[app].rate().per_one_second();
+                self.watch.bounds[app].extend(Extra::Reopened, second);
             }
         }
+        self.watch.is_opened[desk] = true;
     }
 
-    fn is_fresh(&self, desk: usize, book: &Book) -> bool {
-        let _ = desk;
-        self.now > Nanos::from_secs(1) && book.version() == self.apps_of[desk].len() as u64
+    /// Another store took over: it may know other policies, and has forgotten some grants.
+    pub(super) fn note_takeover(&mut self) {
+        for app in 0..self.apps.len() {
+            let lost = std::mem::take(&mut self.watch.at_risk[app]);
+            self.watch.bounds[app].extend(Extra::LostWrites, lost);
+            let Some(found) = self.store.app(self.cluster_of[app], &self.apps[app]) else { continue };
+            let (quota, account) = (found.policy.quota, found.account);
+            self.watch.promise(app, quota, self.now);
+            self.watch.overhang[app] = account.rights.plus(account.outstanding).minus(quota.burst);
+        }
+        self.watch.forgot_at = Some(self.now);
+    }
+
+    /// The store forgets everything. What nodes hold that cannot tell it is on top, until their leases end.
+    pub(super) fn note_wipe(&mut self) {
+        for node in 0..self.stations.len() {
+            if self.network.is_reachable(node) {
+                continue;
+            }
+            for desk in 0..self.stations[node].counters.len() {
+                for (i, held) in self.holdings(node, desk).into_iter().enumerate() {
+                    self.watch.bounds[self.apps_of[desk][i]].extend(Extra::LostWrites, held);
+                }
+            }
+        }
+        self.watch.forgot_at = Some(self.now);
+    }
+
+    /// The store's clock was set: it may mint, and leases may end early while they are still spent.
+    pub(super) fn note_clock(&mut self, by: i64) {
+        let jump = Millis::new(u64::try_from(by).unwrap_or_default()).min(MAX_ELAPSED);
+        for app in 0..self.apps.len() {
+            let found = self.store.app(self.cluster_of[app], &self.apps[app]);
+            let out = found.map(|found| found.account.outstanding).filter(|_| by > 0).unwrap_or_default();
+            let bound = &mut self.watch.bounds[app];
+            let minted = bound.rate().over(jump).min(bound.burst());
+            bound.extend(Extra::Clock, minted.plus(out));
+        }
+    }
+}
+
+/// What is known before a call reaches the store.
+pub(super) struct Before {
+    /// Whether there was nothing.
+    pub(super) was_empty: bool,
+    /// Whether the store must take it for a call that it has not answered yet.
+    pub(super) is_new: bool,
+    /// What was booked for the applications of the call.
+    pub(super) booked: Vec<Booked>,
+}
+
+/// What is booked for an application.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Booked {
+    /// Drawn from the allowance, and borrowed.
+    on_top: Tokens,
+    spent: Tokens,
+    written_off: Tokens,
+    /// By what nodes did without the ledger, and by lost memory.
+    lost: Tokens,
+}
+
+impl Booked {
+    pub(super) fn of(app: &App) -> Self {
+        let flows = &app.flows;
+        Self {
+            on_top: flows.drawn.plus(flows.loaned),
+            spent: flows.spent,
+            written_off: flows.expired,
+            lost: [flows.suspected, flows.expired, flows.overrun, flows.dropped].into_iter().sum(),
+        }
     }
 }
