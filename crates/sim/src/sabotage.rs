@@ -61,7 +61,7 @@ impl Sabotage {
     pub(crate) fn hear(self, job: &mut Job, is_repeated: bool, newest: (u64, u64)) {
         match (self, job) {
             (Self::AnswerTwice, Job::Sync(sync)) if is_repeated && sync.incarnation == newest.0 => {
-                renew(sync, newest)
+                renew(sync, newest);
             }
             (Self::ForgetFence, Job::Sync(sync)) if sync.incarnation < newest.0 => renew(sync, newest),
             (Self::OpenFull, Job::Seed(seed)) => seed.remembered = None,

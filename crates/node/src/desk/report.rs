@@ -80,7 +80,7 @@ impl<T> Desk<T> {
         for (entry, granted) in limbo.sync.entries.iter().zip(&reply.entries) {
             self.take_up_one(entry, granted, is_late, now, out);
         }
-        if reply.epoch != self.epoch {
+        if self.epoch != 0 && reply.epoch != self.epoch {
             self.reading.start_over();
         }
         self.epoch = reply.epoch;

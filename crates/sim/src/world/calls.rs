@@ -56,7 +56,7 @@ impl World<'_> {
         let life = self.stations[node].life;
         self.stations[node].counters[desk].flight = Some(call);
         self.calls.insert(call, Call { node, life, desk, job, answer: None, reached_at: self.now });
-        match self.network.to_store(node) {
+        match self.network.ask(node) {
             Fate::Arrives(latency) => {
                 let arrival = self.now.plus(latency);
                 self.queue.push(arrival, Event::Reach(call));
@@ -110,7 +110,7 @@ impl World<'_> {
         }
         let entries = if let Job::Sync(sync) | Job::Depart(sync) = &job { sync.entries.len() } else { 0 };
         let done = self.store.serve(desk, entries, self.now);
-        if let Fate::Arrives(latency) = self.network.from_store(node) {
+        if let Fate::Arrives(latency) = self.network.answer(node) {
             self.bytes += answer_weight(&answer);
             self.queue.push(done.plus(latency), Event::Land(Box::new(Landing { call: number, answer })));
         } else {

@@ -40,11 +40,7 @@ impl World<'_> {
                 self.watch.emergency = None;
                 self.watch.shake(self.now);
             }
-            Fault::Failover { .. } => {
-                self.network.stop();
-                self.watch.disturb(self.now);
-            }
-            Fault::Outage(_) => {
+            Fault::Failover { .. } | Fault::Outage(_) => {
                 self.network.stop();
                 self.watch.disturb(self.now);
             }

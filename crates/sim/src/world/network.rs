@@ -42,7 +42,7 @@ impl Network {
     }
 
     /// A message from a node to the store.
-    pub(crate) fn to_store(&mut self, node: usize) -> Fate {
+    pub(crate) fn ask(&mut self, node: usize) -> Fate {
         let latency = self.latency();
         if self.cuts[node].0 > 0 || self.is_lost() {
             return Fate::Lost;
@@ -51,7 +51,7 @@ impl Network {
     }
 
     /// A message from the store to a node.
-    pub(crate) fn from_store(&mut self, node: usize) -> Fate {
+    pub(crate) fn answer(&mut self, node: usize) -> Fate {
         let latency = self.latency();
         if self.cuts[node].1 > 0 || self.outages > 0 || self.is_lost() {
             return Fate::Lost;
@@ -93,7 +93,7 @@ impl Network {
     }
 
     pub(crate) fn speed_up(&mut self, by: Nanos) {
-        remove(&mut self.delays, by);
+        remove(&mut self.delays, &by);
     }
 
     pub(crate) fn lose(&mut self, share: f64) {
@@ -101,7 +101,7 @@ impl Network {
     }
 
     pub(crate) fn keep(&mut self, share: f64) {
-        remove(&mut self.losses, share);
+        remove(&mut self.losses, &share);
     }
 
     pub(crate) fn double(&mut self, share: f64) {
@@ -109,7 +109,7 @@ impl Network {
     }
 
     pub(crate) fn single(&mut self, share: f64) {
-        remove(&mut self.duplicates, share);
+        remove(&mut self.duplicates, &share);
     }
 
     /// Whether no partition keeps a node from the store.
@@ -128,8 +128,8 @@ impl Network {
     }
 }
 
-fn remove<T: PartialEq>(list: &mut Vec<T>, item: T) {
-    if let Some(at) = list.iter().position(|other| *other == item) {
+fn remove<T: PartialEq>(list: &mut Vec<T>, item: &T) {
+    if let Some(at) = list.iter().position(|other| other == item) {
         list.swap_remove(at);
     }
 }

@@ -36,7 +36,7 @@ impl std::error::Error for ScenarioError {}
 /// The words of one line, one after the other.
 pub(super) struct Words<'a> {
     line: usize,
-    words: Vec<&'a str>,
+    all: Vec<&'a str>,
     at: usize,
 }
 
@@ -46,18 +46,18 @@ impl<'a> Words<'a> {
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
         let lines = lines.enumerate().map(|(i, line)| Self {
             line: i + 1,
-            words: line.split_whitespace().collect(),
+            all: line.split_whitespace().collect(),
             at: 0,
         });
-        lines.filter(|words| !words.words.is_empty())
+        lines.filter(|words| !words.all.is_empty())
     }
 
     pub(super) fn peek(&self) -> Option<&'a str> {
-        self.words.get(self.at).copied()
+        self.all.get(self.at).copied()
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.at >= self.words.len()
+        self.at >= self.all.len()
     }
 
     /// Goes back to the first word.
