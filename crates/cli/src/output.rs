@@ -21,3 +21,10 @@ pub(crate) fn print_json(value: &Value) -> anyhow::Result<()> {
 pub(crate) fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", text.trim_end());
 }
+
+/// Draws a line for people over the one that was drawn before.
+pub(crate) fn redraw(line: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = write!(stderr, "\r\x1b[K{line}");
+    let _ = stderr.flush();
+}

@@ -3,13 +3,18 @@
 //!
 //! - [`Scenario`] is a story, read from a small text: who is there, what they do, what goes wrong, what is expected.
 //! - [`Scenario::run`] plays it. A story and a seed decide everything: the same two give the same run, to the last bit.
+//! - [`Scenario::run_many`] plays it with many seeds, [`Scenario::compare`] under other strategies.
+//! - [`Scenario::run_sabotaged`] plays it with a rule broken on purpose.
 //! - [`Outcome`] is what came of it: what was measured, and the rule that was broken, if one was.
 
+mod batch;
 mod chance;
 mod check;
 mod measure;
 mod plan;
 mod queue;
+pub mod report;
+mod rival;
 mod run;
 mod sabotage;
 pub mod scenario;

@@ -3,6 +3,7 @@
 mod demo;
 mod diff;
 mod file;
+mod simulate;
 mod validate;
 
 use clap::Subcommand;
@@ -14,6 +15,7 @@ pub(crate) enum Command {
     Demo(demo::Demo),
     Validate(validate::Validate),
     Diff(diff::Diff),
+    Simulate(simulate::Simulate),
 }
 
 impl Command {
@@ -23,6 +25,7 @@ impl Command {
             Self::Demo(demo) => demo.run(),
             Self::Validate(validate) => validate.run(),
             Self::Diff(diff) => diff.run(),
+            Self::Simulate(simulate) => simulate.run(),
         }
     }
 }

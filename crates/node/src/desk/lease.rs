@@ -37,6 +37,8 @@ pub(super) struct Lease<T> {
     carry: Tokens,
     /// Out of the purse, to be given back with the next report.
     returning: Tokens,
+    /// What the ledger believes to be out.
+    leased: Tokens,
     /// What the node minted by itself while the ledger was away, and is still part of `base`.
     minted: Tokens,
     minted_at: Option<Nanos>,
@@ -86,6 +88,7 @@ impl<T> Lease<T> {
             base: Tokens::ZERO,
             carry: Tokens::ZERO,
             returning: Tokens::ZERO,
+            leased: Tokens::ZERO,
             minted: Tokens::ZERO,
             minted_at: None,
             waiting: VecDeque::new(),
@@ -121,6 +124,7 @@ impl<T> Lease<T> {
             && self.base.is_zero()
             && self.carry.is_zero()
             && self.returning.is_zero()
+            && self.leased.is_zero()
             && self.app.held().is_zero()
             && now.since(self.used_at) >= IDLE
     }
@@ -170,6 +174,7 @@ impl<T> Lease<T> {
             ..Entry::idle(self.app.id().clone())
         };
         (self.base, self.carry, self.returning) = (entry.holding, Tokens::ZERO, Tokens::ZERO);
+        self.leased = entry.holding;
         entry
     }
 
@@ -184,6 +189,7 @@ impl<T> Lease<T> {
         // What was spent until now was minted before it was granted.
         self.minted = self.minted.min(self.app.held());
         self.base = self.base.plus(granted.granted);
+        self.leased = self.leased.plus(granted.granted);
         self.share.observe(granted.granted, now);
         self.app.set_remaining(granted.remaining);
         self.is_scarce = granted.refusal.is_some() || granted.remaining.is_zero();
@@ -193,6 +199,7 @@ impl<T> Lease<T> {
 
     /// A grant that has expired before it arrived: nothing may be spent of it.
     pub(super) fn receive_late(&mut self, granted: &Granted) {
+        self.leased = self.leased.plus(granted.granted);
         self.app.set_remaining(granted.remaining);
     }
 
@@ -413,5 +420,27 @@ mod tests {
         assert_eq!(lease.app.held(), Tokens::whole(50));
         lease.void();
         assert_eq!(lease.app.held(), Tokens::ZERO);
+    }
+
+    /// The lease ended here before it did at the ledger: as long as nobody has told the ledger, it is not over.
+    #[test]
+    fn what_the_ledger_believes_to_be_out_is_reported_even_if_nobody_asks_any_more() {
+        let stock = Stock { reserve: Tokens::ZERO, interval: Millis::new(100) };
+        let granted = |amount| Granted {
+            granted: Tokens::whole(amount),
+            remaining: Tokens::ZERO,
+            wait: Some(Millis::ZERO),
+            policy_version: 1,
+            refusal: None,
+        };
+        let mut lease = lease();
+        lease.receive(&granted(50), Tokens::ZERO, Nanos::ZERO, &mut Vec::new());
+        lease.void();
+        let later = Nanos::from_secs(60);
+        assert!(!lease.is_over(later));
+        assert_eq!(lease.report(&stock, later).holding, Tokens::ZERO);
+        assert!(lease.is_over(later));
+        lease.receive_late(&granted(50));
+        assert!(!lease.is_over(later), "nor is a grant that came too late");
     }
 }

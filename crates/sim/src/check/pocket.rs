@@ -19,7 +19,8 @@ pub(crate) struct Pocket {
     /// What it minted lately: falls by the rate that it announced.
     minting: u64,
     minted_at: Nanos,
-    /// Whether node and ledger agree on it: an answer arrived, and no lease has ended since.
+    /// Whether no lease has ended since the last report, and whether that was answered: then node and ledger agree.
+    is_reported: bool,
     is_agreed: bool,
 }
 
@@ -30,13 +31,14 @@ impl Pocket {
     /// A grant arrived in time.
     pub(crate) const fn grant(&mut self, amount: Tokens) {
         self.leased += amount.micros();
-        self.is_agreed = true;
+        self.is_agreed = self.is_reported;
     }
 
     /// The lease ended: only what it minted itself is left.
     pub(crate) const fn expire(&mut self) {
         self.leased = 0;
         self.is_agreed = false;
+        self.is_reported = false;
     }
 
     /// Whether node and ledger must agree on what is left.
@@ -75,7 +77,7 @@ impl Pocket {
     pub(crate) fn left(&mut self, held: Tokens, returned: Tokens) -> Option<Tokens> {
         let has = held.micros() + returned.micros();
         let most = self.leased + self.minted;
-        (self.leased, self.minted) = (held.micros(), 0);
+        (self.leased, self.minted, self.is_reported) = (held.micros(), 0, true);
         (has > most).then(|| Tokens::from_micros(has - most))
     }
 

@@ -15,6 +15,7 @@ mod traffic;
 mod watch;
 
 pub(crate) use lua::Lua;
+pub(crate) use traffic::{Request, Source};
 
 use crate::chance::Chance;
 use crate::check::{Rule, Violation};
@@ -33,7 +34,6 @@ use store::Store;
 use tollgate_core::id::{AppId, ClusterId, IdError};
 use tollgate_core::units::Nanos;
 use tollgate_node::Permit;
-use traffic::Source;
 use watch::Watch;
 
 /// How a world is played.

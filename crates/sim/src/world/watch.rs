@@ -272,7 +272,8 @@ impl World<'_> {
         }
         let is_agreed = self.watch.pocket(node, app).is_agreed() && self.watch.anybody.is_calm(self.now);
         if is_new && is_agreed && after.written_off > before.written_off {
-            self.violate(Rule::Return, what("written off for no reason"));
+            let lost = after.written_off.minus(before.written_off);
+            self.violate(Rule::Return, what(&format!("{lost:?} written off for no reason by {entry:?}")));
         }
     }
 

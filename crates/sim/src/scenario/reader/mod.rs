@@ -12,7 +12,7 @@ use crate::chance::nanos;
 use app::Apps;
 use serde_json::{Value, json};
 use tollgate_config::Policy;
-use tollgate_core::units::{Millis, Nanos};
+use tollgate_core::units::{Millis, Nanos, Tokens};
 use tollgate_node::desk::Manners;
 use words::Words;
 
@@ -83,6 +83,9 @@ impl<'a> Draft<'a> {
             "sync" => {
                 words.expect("every")?;
                 self.manners.sync_interval = millis(words.time(60.0)?);
+                if words.takes("holding") {
+                    self.manners.reserve_target = Tokens::whole(words.number(1, 4_000_000_000)?);
+                }
             }
             "network" => self.network = network(&mut words)?,
             "store" => self.service = service(&mut words)?,

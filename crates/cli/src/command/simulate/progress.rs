@@ -1,0 +1,47 @@
+//! A bar that grows while many seeds are played.
+
+use crate::output;
+use std::io::{IsTerminal, stderr};
+use std::time::{Duration, Instant};
+
+const WIDTH: u64 = 30;
+
+/// On a terminal a bar, elsewhere a line now and then.
+pub(super) struct Progress {
+    total: u64,
+    started: Instant,
+    shown: Option<Instant>,
+    is_terminal: bool,
+}
+
+impl Progress {
+    pub(super) fn new(total: u64) -> Self {
+        Self { total, started: Instant::now(), shown: None, is_terminal: stderr().is_terminal() }
+    }
+
+    pub(super) fn show(&mut self, done: u64, failed: usize) {
+        let pause = if self.is_terminal { Duration::from_millis(100) } else { Duration::from_secs(30) };
+        let is_due = self.shown.is_none_or(|shown| shown.elapsed() >= pause);
+        if !is_due && done < self.total {
+            return;
+        }
+        self.shown = Some(Instant::now());
+        let line = self.line(done, failed);
+        if self.is_terminal { output::redraw(&line) } else { output::complain(&line) }
+    }
+
+    pub(super) fn end(&self) {
+        if self.is_terminal && self.shown.is_some() {
+            output::complain("");
+        }
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "for people")]
+    fn line(&self, done: u64, failed: usize) -> String {
+        let filled = usize::try_from(WIDTH * done / self.total.max(1)).unwrap_or_default();
+        let bar: String = (0..WIDTH).map(|i| if (i as usize) < filled { '#' } else { '.' }).collect();
+        let speed = done as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
+        let left = (self.total.saturating_sub(done)) as f64 / speed.max(1e-9);
+        format!("[{bar}] {done}/{} seeds, {speed:.1}/s, {left:.0}s left, {failed} broke a rule", self.total)
+    }
+}
