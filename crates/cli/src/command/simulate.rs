@@ -79,7 +79,11 @@ impl Simulate {
 
     fn run_one(&self, scenario: &Scenario) -> anyhow::Result<Outcome> {
         let outcome = scenario.run(self.seed, self.ledger())?;
-        let ours = Strategy { name: "tollgate", about: "leases, as simulated here", summary: outcome.summary.clone() };
+        let ours = Strategy {
+            name: "tollgate",
+            about: "leases, as simulated here",
+            summary: outcome.summary.clone(),
+        };
         let mut strategies = Vec::new();
         if self.compare {
             strategies.push(ours);
@@ -103,7 +107,9 @@ impl Simulate {
                 text.push_str(&report::strategies_text(&strategies));
             }
             match &outcome.failure {
-                Some(failure) => text.push_str(&report::failure_text(scenario, &self.path(), self.seed, failure)),
+                Some(failure) => {
+                    text.push_str(&report::failure_text(scenario, &self.path(), self.seed, failure));
+                }
                 None => text.push_str("every rule held\n"),
             }
             output::print(&text)?;

@@ -59,7 +59,9 @@ fn section(page: &mut String, heading: &str, body: &str) {
 fn flow(app: &AppSummary, marks: &[(f64, String)]) -> String {
     const JOINED: usize = 5;
     let span = seconds(STEP) * 5.0;
-    let curve = |i: usize| app.curve.chunks(JOINED).map(|steps| steps.iter().map(|step| step[i]).sum::<f64>() / span).collect();
+    let curve = |i: usize| {
+        app.curve.chunks(JOINED).map(|steps| steps.iter().map(|step| step[i]).sum::<f64>() / span).collect()
+    };
     let curves = [
         Curve { name: "asked for", colour: "#bbb", values: curve(0) },
         Curve { name: "ideal", colour: "#e69f00", values: curve(2) },
@@ -72,9 +74,21 @@ fn tiers(summary: &Summary, marks: &[(f64, String)]) -> String {
     let tiers = &summary.tiers;
     let curves = [
         Curve { name: "slack (L1)", colour: "#bbb", values: tiers.iter().map(|tiers| tiers.slack).collect() },
-        Curve { name: "rights (L2)", colour: "#e69f00", values: tiers.iter().map(|tiers| tiers.rights).collect() },
-        Curve { name: "leased (L2)", colour: "#009e73", values: tiers.iter().map(|tiers| tiers.outstanding).collect() },
-        Curve { name: "held (L3)", colour: "#0072b2", values: tiers.iter().map(|tiers| tiers.held).collect() },
+        Curve {
+            name: "rights (L2)",
+            colour: "#e69f00",
+            values: tiers.iter().map(|tiers| tiers.rights).collect(),
+        },
+        Curve {
+            name: "leased (L2)",
+            colour: "#009e73",
+            values: tiers.iter().map(|tiers| tiers.outstanding).collect(),
+        },
+        Curve {
+            name: "held (L3)",
+            colour: "#0072b2",
+            values: tiers.iter().map(|tiers| tiers.held).collect(),
+        },
     ];
     plot(&curves, seconds(STEP), marks)
 }

@@ -18,7 +18,8 @@ const TOP: f64 = 22.0;
 
 /// Curves over time, all on one scale. `step` is how many seconds lie between two values; `marks` are times with a name.
 pub(super) fn plot(curves: &[Curve<'_>], step: f64, marks: &[(f64, String)]) -> String {
-    let most = curves.iter().flat_map(|curve| &curve.values).fold(1.0_f64, |most, value| most.max(*value)) * 1.05;
+    let most =
+        curves.iter().flat_map(|curve| &curve.values).fold(1.0_f64, |most, value| most.max(*value)) * 1.05;
     let steps = curves.iter().map(|curve| curve.values.len()).max().unwrap_or(1).max(2);
     let end = step * as_float(steps - 1);
     let x = |time: f64| LEFT + (WIDTH - LEFT - 10.0) * (time / end).min(1.0);
@@ -37,7 +38,12 @@ pub(super) fn plot(curves: &[Curve<'_>], step: f64, marks: &[(f64, String)]) -> 
     }
     for part in 0..=6 {
         let time = end * f64::from(part) / 6.0;
-        let _ = write!(svg, "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{time:.0}s</text>", x(time), HEIGHT - 6.0);
+        let _ = write!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{time:.0}s</text>",
+            x(time),
+            HEIGHT - 6.0
+        );
     }
     for (time, name) in marks {
         let (at, name) = (x(*time), escaped(name));
@@ -48,9 +54,11 @@ pub(super) fn plot(curves: &[Curve<'_>], step: f64, marks: &[(f64, String)]) -> 
         );
     }
     for (i, curve) in curves.iter().enumerate() {
-        let points = curve.values.iter().enumerate().map(|(at, value)| {
-            format!("{:.1},{:.1}", x(as_float(at) * step), y(*value))
-        });
+        let points = curve
+            .values
+            .iter()
+            .enumerate()
+            .map(|(at, value)| format!("{:.1},{:.1}", x(as_float(at) * step), y(*value)));
         let points = points.collect::<Vec<_>>().join(" ");
         let (colour, name) = (curve.colour, escaped(curve.name));
         let legend = LEFT + 10.0 + 150.0 * as_float(i);

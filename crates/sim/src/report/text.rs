@@ -16,7 +16,8 @@ pub fn summary_text(scenario: &Scenario, outcome: &Outcome) -> String {
     let Outcome { seed, events, summary, .. } = outcome;
     let time = seconds(scenario.duration);
     let (name, nodes, apps) = (&scenario.name, scenario.nodes, summary.apps.len());
-    let mut text = format!("{name}, seed {seed}: {nodes} nodes, {apps} applications, {time}s, {events} events\n\n");
+    let mut text =
+        format!("{name}, seed {seed}: {nodes} nodes, {apps} applications, {time}s, {events} events\n\n");
     let head = ["application", "promised", "asked", "passed", "ideal", "use", "over", "fair", "refused"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(summary.apps.iter().take(MOST_APPS).map(row));
@@ -120,10 +121,14 @@ fn load_text(summary: &Summary) -> String {
         busy * 100.0,
     );
     if let Some(convergence) = summary.measure(Measure::Convergence, None) {
-        let _ = writeln!(text, "convergence within {convergence:.1}s (p99 of {} shifts)", summary.shifts.len());
+        let _ =
+            writeln!(text, "convergence within {convergence:.1}s (p99 of {} shifts)", summary.shifts.len());
     }
-    let extras = Extra::ALL.into_iter().map(|extra| (extra, summary.apps.iter().map(|app| app.extra(extra)).sum::<f64>()));
-    let extras = extras.filter(|(_, sum)| *sum > 0.0).map(|(extra, sum)| format!("{} {sum:.0}", extra.name()));
+    let extras = Extra::ALL
+        .into_iter()
+        .map(|extra| (extra, summary.apps.iter().map(|app| app.extra(extra)).sum::<f64>()));
+    let extras =
+        extras.filter(|(_, sum)| *sum > 0.0).map(|(extra, sum)| format!("{} {sum:.0}", extra.name()));
     let extras: Vec<String> = extras.collect();
     if !extras.is_empty() {
         let _ = writeln!(text, "on top of rate and burst, in tokens: {}", extras.join(", "));
@@ -148,5 +153,9 @@ fn table(rows: &[Vec<String>]) -> String {
 
 fn shortened(line: &str) -> String {
     const MOST: usize = 400;
-    if line.chars().count() <= MOST { line.to_owned() } else { line.chars().take(MOST).chain("...".chars()).collect() }
+    if line.chars().count() <= MOST {
+        line.to_owned()
+    } else {
+        line.chars().take(MOST).chain("...".chars()).collect()
+    }
 }

@@ -48,8 +48,12 @@ impl Rival {
         match self {
             Self::PerRequest => "every request asks the store and waits for it; without the store all pass",
             Self::FixedSplit => "each node has an equal part of rate and burst, whoever needs it",
-            Self::Optimistic => "each node counts by itself and reports every 100 ms; all see what was left then",
-            Self::NaiveFallback => "one bucket for all while the store is there, the whole limit at each node without it",
+            Self::Optimistic => {
+                "each node counts by itself and reports every 100 ms; all see what was left then"
+            }
+            Self::NaiveFallback => {
+                "one bucket for all while the store is there, the whole limit at each node without it"
+            }
         }
     }
 }
@@ -57,7 +61,11 @@ impl Rival {
 impl Scenario {
     /// The same story under other strategies.
     pub fn compare(&self, seed: u64) -> Vec<Strategy> {
-        let play = |rival: Rival| Strategy { name: rival.name(), about: rival.about(), summary: Game::play(self, rival, seed) };
+        let play = |rival: Rival| Strategy {
+            name: rival.name(),
+            about: rival.about(),
+            summary: Game::play(self, rival, seed),
+        };
         Rival::ALL.into_iter().map(play).collect()
     }
 }
@@ -103,7 +111,10 @@ impl<'a> Game<'a> {
             shared: quotas.iter().map(|quota| Bucket::new(quota, 1)).collect(),
             own: own.collect(),
             views: Views::new(scenario.nodes, &quotas),
-            tenants: quotas.iter().map(|quota| Tenant::new(*quota, scenario.nodes, scenario.measured_from)).collect(),
+            tenants: quotas
+                .iter()
+                .map(|quota| Tenant::new(*quota, scenario.nodes, scenario.measured_from))
+                .collect(),
             bounds: quotas.iter().map(|quota| Bound::new(quota.guaranteed, quota.burst)).collect(),
             calls: 0,
         };
@@ -114,7 +125,8 @@ impl<'a> Game<'a> {
     fn run(&mut self, seed: u64) {
         let plan = Plan::new(self.scenario, seed);
         let loads = self.scenario.loads.iter().zip(0..);
-        let mut sources: Vec<Source> = loads.map(|(load, number)| Source::new(load.clone(), seed, number)).collect();
+        let mut sources: Vec<Source> =
+            loads.map(|(load, number)| Source::new(load.clone(), seed, number)).collect();
         let mut queue = Queue::new();
         for (number, source) in sources.iter_mut().enumerate() {
             source.first().into_iter().for_each(|at| queue.push(at, Event::Arrive(number)));
@@ -124,15 +136,23 @@ impl<'a> Game<'a> {
             queue.push(planned.at.plus(planned.fault.lasts()), Event::Heal(number));
         }
         for node in 0..self.scenario.nodes {
-            queue.push(Nanos::new(1 + REPORT_EVERY.get() * node as u64 / self.scenario.nodes as u64), Event::Report(node));
+            queue.push(
+                Nanos::new(1 + REPORT_EVERY.get() * node as u64 / self.scenario.nodes as u64),
+                Event::Report(node),
+            );
         }
         while let Some((at, event)) = queue.pop() {
             self.now = at;
             match event {
                 Event::Arrive(number) => {
                     let request = sources[number].request(at, &self.is_up);
-                    sources[number].next(at).into_iter().for_each(|next| queue.push(next, Event::Arrive(number)));
-                    request.into_iter().for_each(|request| self.arrive(request));
+                    sources[number]
+                        .next(at)
+                        .into_iter()
+                        .for_each(|next| queue.push(next, Event::Arrive(number)));
+                    if let Some(request) = request {
+                        self.arrive(request);
+                    }
                 }
                 Event::Fault(number) => self.fault(&plan, number, true),
                 Event::Heal(number) => self.fault(&plan, number, false),
@@ -215,7 +235,8 @@ impl<'a> Game<'a> {
     fn summary(&self) -> Summary {
         let names = self.scenario.apps();
         let apps = names.iter().zip(&self.tenants).zip(&self.bounds);
-        let apps: Vec<AppSummary> = apps.map(|((id, tenant), bound)| AppSummary::of(id, tenant, bound)).collect();
+        let apps: Vec<AppSummary> =
+            apps.map(|((id, tenant), bound)| AppSummary::of(id, tenant, bound)).collect();
         let end = self.scenario.duration;
         let mut summary = Summary {
             requests: apps.iter().map(|app| app.requests).sum(),

@@ -50,24 +50,22 @@ impl Many {
             let Some(value) = summary.measure(measure, None) else { continue };
             let is_least = matches!(measure, Measure::Utilisation | Measure::Fairness);
             let worst = self.worst.entry(measure.name()).or_insert((measure, value, seed));
-            if (value < worst.1) == is_least && (value != worst.1 || seed < worst.2) {
+            if (value < worst.1) == is_least && (value.total_cmp(&worst.1).is_ne() || seed < worst.2) {
                 *worst = (measure, value, seed);
             }
         }
     }
 
     pub(super) fn to_text(&self, scenario: &Scenario) -> String {
-        let mut lines = vec![format!(
-            "{}: {} seeds, {} broke a rule",
-            scenario.name,
-            self.played,
-            self.failures.len()
-        )];
+        let mut lines =
+            vec![format!("{}: {} seeds, {} broke a rule", scenario.name, self.played, self.failures.len())];
         for (measure, value, seed) in self.worst.values() {
             lines.push(format!("worst {measure}: {} (seed {seed})", measure.show(*value)));
         }
         for (name, (first, count)) in &self.unmet {
-            lines.push(format!("NO   {name} was not as expected with {count} seeds, the first of them {first}"));
+            lines.push(format!(
+                "NO   {name} was not as expected with {count} seeds, the first of them {first}"
+            ));
         }
         lines.join("\n") + "\n"
     }

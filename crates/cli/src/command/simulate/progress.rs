@@ -38,8 +38,8 @@ impl Progress {
 
     #[allow(clippy::cast_precision_loss, reason = "for people")]
     fn line(&self, done: u64, failed: usize) -> String {
-        let filled = usize::try_from(WIDTH * done / self.total.max(1)).unwrap_or_default();
-        let bar: String = (0..WIDTH).map(|i| if (i as usize) < filled { '#' } else { '.' }).collect();
+        let filled = WIDTH * done / self.total.max(1);
+        let bar: String = (0..WIDTH).map(|i| if i < filled { '#' } else { '.' }).collect();
         let speed = done as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
         let left = (self.total.saturating_sub(done)) as f64 / speed.max(1e-9);
         format!("[{bar}] {done}/{} seeds, {speed:.1}/s, {left:.0}s left, {failed} broke a rule", self.total)
