@@ -122,7 +122,6 @@ impl<T: Ticket> Exchange<'_, T> {
             }
             Some(Err((error, None))) => Err(self.broken(spare, &lease, error)),
             None => {
-                self.journey.reached();
                 endpoint.failed();
                 let message = "the server does not answer in time";
                 let answer = Answer::upstream(StatusCode::GATEWAY_TIMEOUT, "upstream_timeout", message);

@@ -32,11 +32,14 @@ enum Fare<T: Ticket> {
     None,
     /// On its way to a server. Dropped here, the ticket is given back.
     Admitted(T),
-    /// Handed to a connection: whether anything of it was sent is not known yet.
-    Handed(T),
+    /// Handed to a connection, which may have taken it up to be written or not.
+    Handed(T, bool),
     /// A server has it.
     Reached(T::Receipt),
 }
+
+/// The end of all attempts to get a request to a server.
+pub(crate) struct Abandoned<'a, T: Ticket>(&'a Journey<T>);
 
 /// What is wrong with a request's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,15 +88,22 @@ impl<T: Ticket> Journey<T> {
     /// The request is handed to a connection.
     pub(crate) fn handed(&self) {
         self.change(|fare| match fare {
-            Fare::Admitted(ticket) => Fare::Handed(ticket),
+            Fare::Admitted(ticket) => Fare::Handed(ticket, false),
             other => other,
         });
+    }
+
+    /// The connection takes it up: from here on the server may see something of it.
+    pub(crate) fn taken_up(&self) {
+        if let Fare::Handed(_, is_taken_up) = &mut *self.fare.borrow_mut() {
+            *is_taken_up = true;
+        }
     }
 
     /// It came back: nothing of it was sent.
     pub(crate) fn returned(&self) {
         self.change(|fare| match fare {
-            Fare::Handed(ticket) => Fare::Admitted(ticket),
+            Fare::Handed(ticket, _) => Fare::Admitted(ticket),
             other => other,
         });
     }
@@ -101,15 +111,20 @@ impl<T: Ticket> Journey<T> {
     /// A server has it.
     pub(crate) fn reached(&self) {
         self.change(|fare| match fare {
-            Fare::Admitted(ticket) | Fare::Handed(ticket) => Fare::Reached(ticket.reached()),
+            Fare::Admitted(ticket) | Fare::Handed(ticket, _) => Fare::Reached(ticket.reached()),
             other => other,
         });
     }
 
-    /// It will reach no server any more: what was taken for it is given back now.
-    pub(crate) fn abandoned(&self) {
+    /// When what this returns is dropped and no server has the request, none will: what was taken for it is given
+    /// back then.
+    pub(crate) fn abandoned_after(&self) -> Abandoned<'_, T> {
+        Abandoned(self)
+    }
+
+    fn abandon(&self) {
         self.change(|fare| match fare {
-            Fare::Admitted(_) => Fare::None,
+            Fare::Admitted(_) | Fare::Handed(_, false) => Fare::None,
             other => other,
         });
     }
@@ -169,13 +184,19 @@ impl<T: Ticket> Journey<T> {
     }
 }
 
+impl<T: Ticket> Drop for Abandoned<'_, T> {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
 impl<T: Ticket> Drop for Journey<T> {
     fn drop(&mut self) {
         let traffic = Traffic { request: self.request_bytes.get(), response: self.response_bytes.get() };
         match self.fare.replace(Fare::None) {
             Fare::None => {}
-            Fare::Admitted(ticket) => drop(ticket),
-            Fare::Handed(ticket) => ticket.reached().finish(traffic),
+            Fare::Admitted(ticket) | Fare::Handed(ticket, false) => drop(ticket),
+            Fare::Handed(ticket, true) => ticket.reached().finish(traffic),
             Fare::Reached(receipt) => receipt.finish(traffic),
         }
         let counters = &self.duties.counters;

@@ -11,20 +11,23 @@ mod outgoing;
 pub(crate) mod query;
 mod request_id;
 mod tunnel;
+mod upgrade;
 mod upload;
+mod visitor;
 
 pub(crate) use outgoing::Outgoing;
 pub(crate) use request_id::RequestIds;
 pub(crate) use upload::Upload;
+pub(crate) use visitor::Visitor;
 
-use crate::downstream::{Turn, Watch};
-use crate::gate::{Admission, BodySize, Gate, Refusal, RequestInfo, Verdict};
+use crate::downstream::Turn;
+use crate::gate::{Admission, BodySize, Gate, RequestInfo, Verdict};
 use crate::plan::is_ambiguous;
-use crate::server::{Core, CorePlan, Room};
+use crate::server::{Core, CorePlan};
 use answer::{Answer, Cause};
 use download::Download;
 use exchange::Exchange;
-use http::header::{CONNECTION, CONTENT_TYPE, HeaderName, UPGRADE};
+use http::header::{CONNECTION, CONTENT_TYPE, HeaderName};
 use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode, Version};
 use http_body::Body;
@@ -35,9 +38,7 @@ use journey::Journey;
 use std::convert::Infallible;
 use std::error::Error;
 use std::future::Future;
-use std::net::IpAddr;
 use std::rc::Rc;
-use std::sync::Arc;
 use upload::Terms;
 
 /// An error of a body, which hyper only passes on.
@@ -46,38 +47,7 @@ pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 /// `X-Request-Id`
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Who is at the other end of a connection.
-pub(crate) struct Visitor<G: Gate> {
-    pub(crate) core: Rc<Core<G>>,
-    pub(crate) peer: IpAddr,
-    pub(crate) peer_text: HeaderValue,
-    /// Whether it is a proxy whose word is taken.
-    pub(crate) is_trusted: bool,
-    pub(crate) is_encrypted: bool,
-    pub(crate) watch: Arc<Watch>,
-    /// Held for as long as the connection lasts.
-    pub(crate) visit: Result<G::Visit, Box<Refusal>>,
-    pub(crate) _room: Room,
-}
-
 type Reply<G> = Response<Outgoing<<G as Gate>::Ticket>>;
-
-impl<G: Gate> Visitor<G> {
-    pub(crate) fn scheme(&self) -> &'static str {
-        if self.is_encrypted { "https" } else { "http" }
-    }
-
-    /// What a `Forwarded` field says about this hop.
-    fn forwarded(&self) -> String {
-        let peer = self.peer;
-        let scheme = self.scheme();
-        if peer.is_ipv6() {
-            format!("for=\"[{peer}]\";proto={scheme}")
-        } else {
-            format!("for={peer};proto={scheme}")
-        }
-    }
-}
 
 /// Answers a request. Its turn begins here and not when it is polled, so that turns are in order.
 pub(crate) fn serve<G: Gate>(
@@ -96,8 +66,8 @@ async fn respond<G: Gate>(visitor: &Rc<Visitor<G>>, turn: Turn, request: Request
     let is_http2 = parts.version == Version::HTTP_2;
     let is_grpc = is_grpc(&parts);
     let id = core.ids.of(parts.headers.get(X_REQUEST_ID));
-    let asks = asks_for_upgrade(&parts, &body);
-    let upgrades = asks && may_upgrade(&parts, &plan.shared.config.upgrades);
+    let asks = upgrade::is_asked_for(&parts, &body);
+    let upgrades = asks && upgrade::is_allowed(&parts, &plan.shared.config.upgrades);
     note_request(&journey, visitor, &parts, &id);
     let passed = pass(visitor, &plan, &mut parts, body, &journey, &id, upgrades).await;
     let mut response = passed.unwrap_or_else(|answer| own(core, *answer, &journey, is_grpc, is_http2));
@@ -147,10 +117,10 @@ async fn pass<G: Gate>(
             return Err(inspect::settle_body(Answer::refusal(*refusal), body, &inspected).await.into());
         }
     }
-    let sent = forward(visitor, plan, number, parts, body, journey, id, inspected, upgrades).await;
-    // If it reached no server, it costs nothing from here on, not only when the answer is written.
-    journey.abandoned();
-    sent
+    // If it reaches no server, it costs nothing from when that is known: not only when the answer is written, or
+    // when a connection that it waits for finds that nobody waits any more.
+    let _unless_reached = journey.abandoned_after();
+    forward(visitor, plan, number, parts, body, journey, id, inspected, upgrades).await
 }
 
 async fn admit<G: Gate>(
@@ -226,7 +196,7 @@ async fn forward<G: Gate>(
         };
         let ends = (client_end, server_end);
         tunnel::open(ends, Rc::clone(journey), Rc::clone(visitor), config.timeouts.tunnel);
-        return Ok(upgraded(response, journey));
+        return Ok(upgrade::agreed(response, journey));
     }
     let patience = route.read_timeout.unwrap_or(config.timeouts.read);
     let (mut parts, body) = response.into_parts();
@@ -238,23 +208,6 @@ async fn forward<G: Gate>(
         parts,
         Outgoing::Relayed(Download::new(body, Rc::clone(journey), lease, patience)),
     ))
-}
-
-/// The server's agreement to an upgrade, for the client.
-fn upgraded<T: crate::gate::Ticket>(
-    response: Response<Incoming>,
-    journey: &Rc<Journey<T>>,
-) -> Response<Outgoing<T>> {
-    let (mut parts, _) = response.into_parts();
-    let protocol = parts.headers.get(UPGRADE).cloned();
-    headers::strip_hop_by_hop(&mut parts.headers);
-    parts.headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
-    if let Some(protocol) = protocol {
-        parts.headers.insert(UPGRADE, protocol);
-    }
-    parts.extensions.clear();
-    journey.decorate(&mut parts.headers);
-    Response::from_parts(parts, Outgoing::own(bytes::Bytes::new(), journey))
 }
 
 fn own<G: Gate>(
@@ -274,20 +227,6 @@ fn own<G: Gate>(
     let reason = answer.reason;
     journey.note(|entry| entry.reason = reason);
     answer.into_response(is_grpc, is_http2).map(|body| Outgoing::own(body, journey))
-}
-
-/// Whether the client wants another protocol on this connection. Only a request without a body can: where the
-/// other protocol would start must be clear.
-fn asks_for_upgrade(parts: &Parts, body: &Incoming) -> bool {
-    parts.version == Version::HTTP_11 && parts.headers.contains_key(UPGRADE) && body.is_end_stream()
-}
-
-/// Whether it may have it. In particular not HTTP/2: behind such a tunnel requests would pass without being asked.
-fn may_upgrade(parts: &Parts, allowed: &[String]) -> bool {
-    let mut named = parts.headers.get_all(UPGRADE).iter();
-    let (Some(protocol), None) = (named.next(), named.next()) else { return false };
-    let is_allowed = |known: &String| protocol.as_bytes().eq_ignore_ascii_case(known.as_bytes());
-    allowed.iter().any(is_allowed) && headers::lists(&parts.headers, &CONNECTION, "upgrade")
 }
 
 fn is_grpc(parts: &Parts) -> bool {

@@ -141,7 +141,10 @@ impl<T: Ticket> Body for Upload<T> {
         }
     }
 
+    /// Whoever writes a message asks this first, to know whether a body follows its head: a message that was not asked
+    /// was not written.
     fn is_end_stream(&self) -> bool {
+        self.journey.taken_up();
         self.inner.as_ref().is_none_or(Body::is_end_stream)
     }
 

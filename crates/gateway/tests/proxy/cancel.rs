@@ -2,6 +2,7 @@
 
 use crate::support::client::{self, request2};
 use crate::support::raw::Raw;
+use crate::support::server::Speaks;
 use crate::support::{Recorder, Server, eventually, gateway, route_to, start};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -112,6 +113,28 @@ async fn a_stream_of_http2_at_every_phase() {
         gate.balanced().await;
     }
     assert_eq!((gate.finished(), gate.rolled_back()), (3, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_waiting_for_a_turn_on_a_connection() {
+    // One request at a time: the first has its turn, the second is next, the third is not even looked at.
+    let server = Server::start(Speaks::OneAtATime, None).await;
+    let (gateway, gate) =
+        start(&format!("gateway.threads = 1\n{}", route_to(&[server.address], "protocol = 'http2'")));
+    let mut waiting = Vec::new();
+    for number in 1..=3 {
+        let mut raw = Raw::connect(gateway.local_addr()).await;
+        raw.say("GET /hang HTTP/1.1\r\nHost: a\r\n\r\n").await;
+        until_admitted(&gate, number).await;
+        eventually("the server has the first", || server.requests() == 1).await;
+        waiting.push(raw);
+    }
+    drop(waiting.pop());
+    eventually("the third is settled", || gate.settled() == 1).await;
+    assert_eq!((gate.rolled_back(), gate.reached()), (1, 0));
+    drop(waiting);
+    gate.balanced().await;
+    assert!(server.requests() <= 2, "the third never gets there");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -121,6 +121,7 @@ async fn frames_that_break_the_rules_get_nowhere() {
         // The last one is right: it shows that the others could have got through.
         ("nothing", field(":authority", "a")),
     ];
+    let mut held = Vec::new();
     for (what, rest) in cases {
         let block = [start.clone(), rest].concat();
         let mut raw = crate::support::raw::Raw::connect(gateway.local_addr()).await;
@@ -145,6 +146,7 @@ async fn frames_that_break_the_rules_get_nowhere() {
         if what != "nothing" {
             assert_eq!(gate.asked(), 0, "{what}");
         }
+        held.push(raw);
     }
     eventually("the right one is answered", || gate.finished() == 1).await;
     assert_eq!((gate.asked(), server.requests()), (1, 1));

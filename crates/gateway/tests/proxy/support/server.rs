@@ -46,6 +46,8 @@ pub(crate) struct Seen {
 pub(crate) enum Speaks {
     Http1,
     Http2,
+    /// HTTP/2, but only one request of a connection is dealt with at a time.
+    OneAtATime,
     /// What is agreed on in the handshake.
     Tls(Arc<rustls::ServerConfig>),
 }
@@ -96,12 +98,13 @@ async fn accept(listener: TcpListener, seen: Arc<Seen>, speaks: Speaks) {
         let (seen, speaks) = (Arc::clone(&seen), speaks.clone());
         connections.spawn(async move {
             match speaks {
-                Speaks::Http1 => serve(stream, seen, false).await,
-                Speaks::Http2 => serve(stream, seen, true).await,
+                Speaks::Http1 => serve(stream, seen, None).await,
+                Speaks::Http2 => serve(stream, seen, Some(200)).await,
+                Speaks::OneAtATime => serve(stream, seen, Some(1)).await,
                 Speaks::Tls(config) => {
                     let Ok(stream) = TlsAcceptor::from(config).accept(stream).await else { return };
                     let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-                    serve(stream, seen, is_http2).await;
+                    serve(stream, seen, is_http2.then_some(200)).await;
                 }
             }
         });
@@ -111,15 +114,16 @@ async fn accept(listener: TcpListener, seen: Arc<Seen>, speaks: Speaks) {
 async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     seen: Arc<Seen>,
-    is_http2: bool,
+    streams: Option<u32>,
 ) {
     let service = service_fn(move |request| {
         let seen = Arc::clone(&seen);
         async move { Ok::<_, Infallible>(answer(request, seen).await) }
     });
     let io = TokioIo::new(stream);
-    if is_http2 {
-        let _ = http2::Builder::new(TokioExecutor::new()).serve_connection(io, service).await;
+    if let Some(streams) = streams {
+        let mut builder = http2::Builder::new(TokioExecutor::new());
+        let _ = builder.max_concurrent_streams(streams).serve_connection(io, service).await;
     } else {
         let _ = http1::Builder::new().serve_connection(io, service).with_upgrades().await;
     }
