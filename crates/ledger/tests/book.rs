@@ -523,3 +523,27 @@ fn a_node_that_is_gone_for_a_day_is_forgotten() {
     let call = world.nodes[0].call(0, Tokens::ZERO, Tokens::whole(10), Tokens::ZERO);
     assert_eq!(world.book.sync(&call, NODE_TTL).unwrap().epoch, 1);
 }
+
+/// A bucket whose burst is all out on lease is full: the time until the node is replaced mints nothing, or what the
+/// node spent at the end of it could be had a second time at once.
+#[test]
+fn time_in_which_all_was_out_on_lease_is_not_minted_when_the_node_is_replaced() {
+    let mut book = book(1_000_000);
+    let mut node = Node::new(0);
+    // Until all of the burst is out.
+    for second in 0..8 {
+        let call = node.call(2, Tokens::ZERO, Tokens::whole(20_000), Tokens::ZERO);
+        let reply = book.sync(&call, Millis::from_secs(second)).unwrap();
+        node.acked = call.seq;
+        *node.holding.entry(2).or_default() = node.holding[&2].plus(reply.entries[0].granted);
+    }
+    assert_eq!(node.holding[&2], Tokens::whole(20_000));
+    let mut successor = Node { incarnation: 2, ..Node::new(0) };
+    let call = successor.call(2, Tokens::ZERO, Tokens::whole(20_000), Tokens::ZERO);
+    // Before idle applications are looked at again, which would bring it up to now.
+    let now = Millis::new(7_500);
+    book.sync(&call, now).unwrap();
+    assert_eq!(book.apps()[&app(2)].account.rights, Tokens::ZERO);
+    assert_eq!(book.apps()[&app(2)].account.outstanding, Tokens::ZERO);
+    assert!(book.audit(now).balances());
+}

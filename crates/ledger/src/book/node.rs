@@ -136,7 +136,11 @@ impl Book {
         for (id, lease) in node.leases {
             if lease.is_suspect {
                 self.clear(&id, &lease, now);
-            } else if let Some(app) = self.lessor(&id, &lease) {
+                continue;
+            }
+            // While it was out it was room that nothing could be minted into.
+            let _ = self.refill(&id, now);
+            if let Some(app) = self.lessor(&id, &lease) {
                 app.write_off(lease.amount);
             }
         }

@@ -207,11 +207,15 @@ function nodes.bury(node)
   end
   for _, id in ipairs(ids) do
     local lease = node.leases[id]
-    local app = lessor(id, lease)
     if lease.suspect == 1 then
       clear(id, lease)
-    elseif app then
-      apps.write_off(app, lease.amount)
+    else
+      -- While it was out it was room that nothing could be minted into.
+      apps.bring_up(id)
+      local app = lessor(id, lease)
+      if app then
+        apps.write_off(app, lease.amount)
+      end
     end
   end
 end
