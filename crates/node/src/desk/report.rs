@@ -192,6 +192,7 @@ impl<T> Desk<T> {
             incarnation: self.incarnation,
             seq: self.seq,
             acked: self.acked,
+            epoch: self.epoch,
             entries,
         };
         self.limbo = Some(Limbo { sync: sync.clone(), is_last, sent: now });
