@@ -78,6 +78,7 @@ pub(crate) struct World<'a> {
     held: HashMap<u64, (usize, u64, usize, Permit)>,
     watch: Watch,
     tiers: Vec<Tiers>,
+    busy: f64,
     trace: Trace,
 }
 
@@ -159,6 +160,7 @@ impl<'a> World<'a> {
             held: HashMap::new(),
             watch: Watch::new(scenario),
             tiers: Vec::new(),
+            busy: 0.0,
             trace: Trace::new(terms.traced),
             scenario,
             plan,
@@ -308,9 +310,9 @@ impl<'a> World<'a> {
             tiers.held = held.map(|app| app.held().micros()).sum::<u64>() as f64 / 1e6;
         }
         self.tiers.push(tiers);
+        self.busy = self.store.worked().get() as f64 / self.now.get().max(1) as f64;
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "for people")]
     fn summary(&mut self) -> Summary {
         let apps = self.apps.iter().zip(&self.watch.tenants).zip(&self.watch.bounds);
         let apps: Vec<AppSummary> =
@@ -321,7 +323,7 @@ impl<'a> World<'a> {
             apps,
             calls: self.watch.calls,
             bytes: self.bytes,
-            busy: self.store.worked().get() as f64 / self.now.get().max(1) as f64,
+            busy: self.busy,
             seconds: crate::chance::seconds(end.since(self.scenario.measured_from)),
             shifts: Vec::new(),
             tiers: std::mem::take(&mut self.tiers),

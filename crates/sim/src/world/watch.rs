@@ -43,6 +43,7 @@ pub(crate) struct Watch {
     pub(super) calls: u64,
     reached: u64,
     measured_from: Nanos,
+    ends_at: Nanos,
     /// What was granted since the copy that a failover goes back to, if there is one.
     pub(super) at_risk: Vec<Tokens>,
     pub(super) is_at_risk: bool,
@@ -102,6 +103,7 @@ impl Watch {
             calls: 0,
             reached: 0,
             measured_from: scenario.measured_from,
+            ends_at: scenario.duration,
             at_risk: vec![Tokens::ZERO; apps],
             is_at_risk: false,
             overhang: vec![Tokens::ZERO; apps],
@@ -157,7 +159,12 @@ impl Watch {
     }
 
     pub(super) fn count_call(&mut self, now: Nanos) {
-        self.calls += u64::from(now >= self.measured_from);
+        self.calls += u64::from(self.is_measured(now));
+    }
+
+    /// Whether what happens now is measured.
+    pub(super) fn is_measured(&self, now: Nanos) -> bool {
+        now >= self.measured_from && now < self.ends_at
     }
 
     pub(super) fn ask(&mut self, node: usize, app: usize, cost: u64, now: Nanos) {
@@ -210,6 +217,10 @@ impl World<'_> {
         match (job, answer) {
             (Job::Seed(seed), Ok(_)) if before.was_empty => self.note_opening(desk, seed),
             (Job::Sync(sync) | Job::Depart(sync), Ok(reply)) => {
+                if matches!(reply, Reply::Sync(reply) if reply.emergency.is_on()) {
+                    // Much use starts one by itself.
+                    self.watch.shake(self.now);
+                }
                 for (i, entry) in sync.entries.iter().enumerate() {
                     let granted = match reply {
                         Reply::Sync(reply) => reply.entries.get(i).map(|granted| granted.granted),
@@ -336,8 +347,13 @@ impl World<'_> {
             && is_roomy
             && watch.guarantees[app].is_within(WITHIN, self.now)
         {
-            let what =
-                format!("{} was refused at node {node} within its guarantee: {reason}", self.apps[app]);
+            let desk = self.cluster_of[app];
+            let account = self.store.app(desk, &self.apps[app]).map(|app| app.account);
+            let slack = self.store.book(desk).map(|book| book.pool().slack);
+            let what = format!(
+                "{} was refused at node {node} within its guarantee: {reason}; the ledger has {account:?} and {slack:?}",
+                self.apps[app]
+            );
             self.violate(Rule::Guarantee, what);
         }
     }
