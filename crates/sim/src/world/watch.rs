@@ -1,6 +1,7 @@
 //! Whoever watches: keeps the accounts that the rules are checked by.
 
 use super::World;
+use super::station::Counter;
 use crate::check::{Bound, Extra, Guarantee, Pocket, Rule, Violation};
 use crate::measure::Tenant;
 use crate::scenario::Scenario;
@@ -362,8 +363,16 @@ impl World<'_> {
     pub(super) fn watch_emergency(&mut self, node: usize, app: usize) {
         let Some((since, until)) = self.watch.emergency else { return };
         let Some(policy) = self.scenario.policy.apps().get(&self.apps[app]) else { return };
+        let manners = &self.scenario.manners;
+        let is_told = |counter: &Counter| counter.hinted_at.is_some_and(|at| at >= since);
+        let interval = if self.stations[node].counters.iter().all(is_told) {
+            manners.sync_interval
+        } else {
+            // Nobody told it: it hears of it with its next report, which may take its time.
+            manners.calm_interval
+        };
         // A report, a round trip, and the wait for the next if the news came a moment too late.
-        let told = since.plus(Nanos::new(Nanos::from(self.scenario.manners.sync_interval).get() * 5 / 2));
+        let told = since.plus(Nanos::new(Nanos::from(interval).get() * 5 / 2));
         let is_calm =
             self.watch.is_heard && self.watch.disturbed.by == 0 && self.watch.nodes[node].is_calm(self.now);
         if is_calm
