@@ -18,6 +18,9 @@ const APPS: [(&str, u64, u64, Priority); 3] = [
     ("app-c", 5_000, 20_000, Priority::P2),
 ];
 
+/// After so much silence a node is taken to go on alone.
+const SILENCE: Millis = Millis::new(400);
+
 fn app(index: usize) -> AppId {
     AppId::new(APPS[index].0).unwrap()
 }
@@ -93,6 +96,7 @@ impl Node {
             seq: self.seq,
             acked: self.acked,
             epoch: self.epoch,
+            silence: SILENCE,
             entries: vec![entry],
         }
     }
@@ -423,10 +427,12 @@ fn what_a_cut_off_node_lets_through_is_set_aside() {
     let mut world = World::new(100_000);
     let call = world.nodes[0].call(2, Tokens::ZERO, Tokens::whole(5_000), Tokens::ZERO);
     world.book.sync(&call, world.now).unwrap();
-    // Silent from 0 s, suspected from 5 s on: a hundred a second.
-    world.now = Millis::from_secs(6);
+    // Silent from 0 s, suspected from when somebody looks after 400 ms: a hundred a second.
+    world.now = Millis::new(399);
     world.book.audit(world.now);
-    world.now = Millis::from_secs(16);
+    world.now = Millis::new(400);
+    world.book.audit(world.now);
+    world.now = Millis::new(10_400);
     let audit = world.book.audit(world.now);
     let line = audit.lines.iter().find(|line| line.app == app(2)).unwrap();
     assert_eq!(line.flows.suspected, Tokens::whole(1_000));
@@ -593,14 +599,14 @@ fn a_loss_that_many_nodes_tell_of_is_one_loss() {
         world.book = lost;
         let epoch = world.book.epoch() + 1;
         for (index, node) in world.nodes.iter_mut().enumerate() {
-            world.now = world.now.plus(Millis::from_secs(1));
+            world.now = world.now.plus(Millis::new(100));
             let call = node.call(2, Tokens::ZERO, Tokens::ZERO, Tokens::ZERO);
             let reply = world.book.sync(&call, world.now).unwrap();
             assert_eq!(reply.epoch, epoch, "{name}: node {index}");
             node.take(2, &reply);
         }
         let rights = world.book.apps()[&app(2)].account.rights;
-        assert_eq!(rights, Tokens::whole(10_000), "{name}: two seconds since the first one");
+        assert_eq!(rights, Tokens::whole(1_000), "{name}: 200 ms since the first one");
         world.check();
 
         // Another loss is another loss, also if what the ledger goes back to is older than that.
@@ -608,4 +614,39 @@ fn a_loss_that_many_nodes_tell_of_is_one_loss() {
         let call = world.nodes[0].call(2, Tokens::ZERO, Tokens::ZERO, Tokens::ZERO);
         assert_eq!(world.book.sync(&call, world.now).unwrap().epoch, epoch + 1, "{name}");
     }
+}
+
+/// What a node that was cut off let through was set aside while it was away, and is not charged again when it tells of it.
+#[test]
+fn what_was_set_aside_is_not_charged_again() {
+    let mut world = World::new(100_000);
+    let call = world.nodes[0].call(2, Tokens::ZERO, Tokens::whole(100), Tokens::ZERO);
+    let reply = world.book.sync(&call, world.now).unwrap();
+    world.nodes[0].take(2, &reply);
+    world.book.audit(SILENCE);
+    // Ten seconds alone, at a hundred a second, of which it used nine hundred; and its lease, which is over.
+    world.now = SILENCE.plus(Millis::from_secs(10));
+    let line =
+        |book: &mut Book, now| book.audit(now).lines.into_iter().find(|line| line.app == app(2)).unwrap();
+    let before = line(&mut world.book, world.now);
+    assert_eq!(before.flows.suspected, Tokens::whole(1_000));
+    assert_eq!(before.flows.expired, Tokens::whole(100));
+    world.nodes[0].holding.clear();
+    world.nodes[0].unreported.insert(2, Tokens::whole(900));
+    let call = world.nodes[0].call(2, Tokens::ZERO, Tokens::ZERO, Tokens::ZERO);
+    let reply = world.book.sync(&call, world.now).unwrap();
+    world.nodes[0].take(2, &reply);
+    let after = line(&mut world.book, world.now);
+    assert_eq!(after.flows.suspected, Tokens::whole(100));
+    assert_eq!(after.flows.spent, Tokens::whole(900));
+    assert_eq!(after.account.rights, before.account.rights);
+    world.check();
+
+    // More than was set aside is charged.
+    world.nodes[0].unreported.insert(2, Tokens::whole(250));
+    let call = world.nodes[0].call(2, Tokens::ZERO, Tokens::ZERO, Tokens::ZERO);
+    world.book.sync(&call, world.now).unwrap();
+    let last = line(&mut world.book, world.now);
+    assert_eq!(last.account.rights, before.account.rights.minus(Tokens::whole(150)));
+    world.check();
 }

@@ -52,6 +52,7 @@ fn call(seq: u64) -> Result<Sync> {
         seq,
         acked: seq - 1,
         epoch: 0,
+        silence: Millis::from_secs(5),
         entries: vec![entry],
     })
 }

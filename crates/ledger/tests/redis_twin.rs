@@ -140,12 +140,14 @@ impl Node {
         };
         let entries = apps.iter().map(entry).collect();
         let node = NodeId::new(&format!("node-{index}")).unwrap();
+        let silence = Millis::new(self.seq * 311 % 6_000);
         Sync {
             node,
             incarnation: self.incarnation,
             seq: self.seq,
             acked: self.seq - 1,
             epoch: self.epoch,
+            silence,
             entries,
         }
     }

@@ -57,6 +57,7 @@ fn call(seq: u64, apps: usize) -> Sync {
         seq,
         acked: seq - 1,
         epoch: 0,
+        silence: Millis::from_secs(5),
         entries: (0..apps).map(entry).collect(),
     }
 }

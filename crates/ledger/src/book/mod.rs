@@ -79,11 +79,13 @@ pub struct Book {
     harvest_cursor: Option<AppId>,
     apps: BTreeMap<AppId, App>,
     nodes: BTreeMap<NodeId, Node>,
-    /// The nodes that are heard of, longest ago first.
+    /// The nodes that are heard of, by when they are to be missed.
     heard: BTreeSet<(Millis, NodeId)>,
-    /// Nodes that fell silent and still have leases to be written off.
+    /// Nodes that are missed, and whose leases are to be looked at.
     silent: VecDeque<NodeId>,
-    /// Nodes that fell silent and have none any more, those that were heard of longest ago first.
+    /// Nodes that are suspected of going on alone and whose leases last, those that were heard of longest ago first.
+    late: BTreeSet<(Millis, NodeId)>,
+    /// Nodes whose leases were written off, those that were heard of longest ago first.
     quiet: BTreeSet<(Millis, NodeId)>,
     /// Nodes that said goodbye, those that did so longest ago first.
     left: BTreeSet<(Millis, NodeId)>,

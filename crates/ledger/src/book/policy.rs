@@ -49,6 +49,7 @@ impl Book {
             nodes: BTreeMap::new(),
             heard: BTreeSet::new(),
             silent: VecDeque::new(),
+            late: BTreeSet::new(),
             left: BTreeSet::new(),
             quiet: BTreeSet::new(),
             pending: Vec::new(),

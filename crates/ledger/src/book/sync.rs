@@ -80,14 +80,14 @@ impl Book {
         }
         let new = Node::new(sync.incarnation, self.epoch, now);
         self.nodes.entry(sync.node.clone()).or_insert(new);
-        self.hear(&sync.node, now);
+        self.hear(&sync.node, sync.silence, now);
     }
 
     fn serve(&mut self, node: &NodeId, entry: &Entry, now: Millis) -> Granted {
         if self.refill(&entry.app, now).is_err() {
             return Granted::nothing(Reason::UnknownApp);
         }
-        let left = self.settle(node, entry);
+        let left = self.settle(node, entry, now);
         let granted = self.lease_out(entry, now);
         let since = self.apps.get(&entry.app).map_or(0, |app| app.since);
         if let Some(node) = self.nodes.get_mut(node) {
@@ -99,7 +99,7 @@ impl Book {
     }
 
     /// Books what was spent and what comes back; returns what is left in the lease.
-    fn settle(&mut self, node: &NodeId, entry: &Entry) -> Tokens {
+    fn settle(&mut self, node: &NodeId, entry: &Entry, now: Millis) -> Tokens {
         let lease = self.nodes.get(node).and_then(|node| node.leases.get(&entry.app));
         let Some(app) = self.apps.get_mut(&entry.app) else { return Tokens::ZERO };
         let lease = lease.filter(|lease| lease.since == app.since);
@@ -108,7 +108,7 @@ impl Book {
         let spent = reported.min(leased);
         app.note(&entry.by_operation);
         app.spend(spent, entry.requests);
-        app.spend_unleased(reported.minus(spent));
+        app.spend_unleased(reported.minus(spent), now);
 
         let returned = entry.returned.min(leased.minus(spent));
         let spilled = app.take_back(&climate(&self.emergency, &self.overload, app), returned);

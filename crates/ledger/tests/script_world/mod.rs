@@ -326,7 +326,7 @@ impl World {
         assert_eq!(row[..3], [app.version, app.since, app.epoch]);
         let totals = [app.total_consumed, app.consumed_rest.micros(), app.total_requests];
         let slack = [app.slack_used.micros(), app.slack_second];
-        let suspects = [app.suspects.rate.millis(), app.suspects.until.get()];
+        let suspects = [app.suspects.rate.millis(), app.suspects.until.get(), app.suspects.aside.micros()];
         assert_eq!(row[32..], [&totals[..], &slack, &suspects].concat());
     }
 
@@ -454,6 +454,7 @@ impl Node {
             seq: self.seq,
             acked: self.acked,
             epoch: self.epoch,
+            silence: Millis::new(self.seq * 311 % 6_000),
             entries: entries.iter().map(|plan| self.entry(plan, app(plan.app % apps))).collect(),
         };
         self.calls.insert(0, call.clone());

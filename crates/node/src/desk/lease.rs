@@ -28,7 +28,7 @@ const OVERDUE: Nanos = Nanos::from_secs(1);
 const FEW: u64 = 8;
 
 /// The part of what the ledger has left that a node may hold in advance.
-const SPARED: Ratio = Ratio::percent(12);
+const SPARED: Ratio = Ratio::percent(3);
 
 /// The node's own book about one application. The purse is what requests see; this is what it should hold.
 ///

@@ -204,6 +204,7 @@ impl<T> Desk<T> {
             seq: self.seq,
             acked: self.acked,
             epoch: self.epoch,
+            silence: self.silence(),
             entries,
         };
         self.limbo = Some(Limbo { sync: sync.clone(), is_last, sent: now });

@@ -1,5 +1,5 @@
 -- Calls of nodes that are not simply the next one. Their head is a row of doubles: the upper and lower halves of
--- incarnation, seq and acked, and the epoch of the last answer.
+-- incarnation, seq and acked, the epoch of the last answer and the silence after which it is missed.
 calls = {}
 
 -- Whether a number is less than another, each given by its halves.
