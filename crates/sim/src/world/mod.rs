@@ -265,7 +265,7 @@ impl<'a> World<'a> {
 
     /// The store tells all nodes of its version, once and whether they hear it or not.
     fn tell(&mut self, desk: usize) {
-        let Some(version) = self.store.book(desk).map(|book| book.version()) else { return };
+        let Some(version) = self.store.book(desk).map(tollgate_ledger::Book::version) else { return };
         for node in 0..self.stations.len() {
             if let Fate::Arrives(latency) = self.network.answer(node) {
                 let life = self.stations[node].life;
