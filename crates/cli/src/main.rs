@@ -2,10 +2,15 @@
 
 mod command;
 mod output;
+mod system;
 
 use clap::Parser;
 use command::{Command, Outcome};
 use std::process::ExitCode;
+
+/// Requests allocate on one thread what they free on the same: an allocator with a heap for each thread suits that.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// A distributed, hierarchical rate limiter: every request pays its toll
 #[derive(Debug, Parser)]

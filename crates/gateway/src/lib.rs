@@ -28,10 +28,12 @@ mod plan;
 mod proxy;
 mod server;
 mod stats;
+mod toll;
 mod upstream;
 
 pub use gate::Gate;
 pub use open::{Open, OpenReceipt, OpenTicket, Passed};
 pub use server::{Drained, Gateway, Running, StartError};
 pub use stats::Stats;
+pub use toll::{Toll, TollReceipt, TollTicket, TollWait};
 pub use tollgate_config::gateway::Gateway as GatewayConfig;

@@ -3,6 +3,7 @@
 mod demo;
 mod diff;
 mod file;
+mod serve;
 mod simulate;
 mod validate;
 
@@ -12,6 +13,7 @@ use std::process::ExitCode;
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Serve(serve::Serve),
     Demo(demo::Demo),
     Validate(validate::Validate),
     Diff(diff::Diff),
@@ -22,6 +24,7 @@ impl Command {
     /// Does what was asked.
     pub(crate) fn run(self) -> anyhow::Result<Outcome> {
         match self {
+            Self::Serve(serve) => serve.run(),
             Self::Demo(demo) => demo.run(),
             Self::Validate(validate) => validate.run(),
             Self::Diff(diff) => diff.run(),

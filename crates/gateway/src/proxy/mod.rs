@@ -141,6 +141,10 @@ async fn admit<G: Gate>(
         host: inspected.host(),
         client,
         body: inspected.size,
+        presumed_bytes: match inspected.size {
+            BodySize::Known(bytes) => bytes,
+            BodySize::Unknown => shared.config.limits.unknown_body_bytes,
+        },
         app,
         operation: inspect::operation(parts, shared.config.routes[number].operations),
     };
@@ -203,6 +207,8 @@ async fn forward<G: Gate>(
     headers::strip_hop_by_hop(&mut parts.headers);
     answer::disown(&mut parts.headers);
     parts.extensions.clear();
+    // The version is that of a connection, and the client's is another than the server's.
+    parts.version = Version::HTTP_11;
     journey.decorate(&mut parts.headers);
     Ok(Response::from_parts(
         parts,
