@@ -20,6 +20,7 @@
 //! ```
 
 mod access_log;
+mod check;
 mod downstream;
 mod framing;
 pub mod gate;
@@ -31,6 +32,7 @@ mod stats;
 mod toll;
 mod upstream;
 
+pub use check::{Check, CheckRunning};
 pub use gate::Gate;
 pub use open::{Open, OpenReceipt, OpenTicket, Passed};
 pub use server::{Drained, Gateway, Running, StartError};

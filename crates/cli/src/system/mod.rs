@@ -19,7 +19,7 @@ use snapshots::Snapshots;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tollgate_config::{Config, Errors, Settings};
-use tollgate_gateway::{Gateway, Running, StartError, Toll};
+use tollgate_gateway::{Check, CheckRunning, Gateway, Running, StartError, Toll};
 use tollgate_ledger::AnyLedger;
 use tollgate_node::desk::Manners;
 use tollgate_node::{Node, Setup};
@@ -32,6 +32,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 pub(crate) struct System {
     node: Node<AnyLedger>,
     gateway: Running,
+    check: CheckRunning,
     snapshots: Snapshots,
     /// As it was started, and as it was changed since.
     settings: Settings,
@@ -56,13 +57,18 @@ impl System {
         let ledger = ledger::open(&settings.ledger)?;
         let node = Node::start(ledger, setup(settings)?, &config.policy);
         warn_of_strangers(config);
-        let gateway = Gateway::start(settings.gateway.clone(), Toll::new(node.clone())).map_err(explain)?;
+        let gateway = Gateway::start(settings.gateway.clone(), Toll::new(node.clone()))
+            .map_err(|error| explain("listen.gateway", error))?;
         announce("gateway", gateway.local_addr());
         if let Some(address) = gateway.tls_addr() {
             announce("gateway (TLS)", address);
         }
+        let identity = &settings.gateway.identity;
+        let check = Check::start(settings.listen.check, &settings.check, identity, node.clone());
+        let check = check.map_err(|error| explain("listen.check", error))?;
+        announce("check", check.local_addr());
         let snapshots = Snapshots::start(&node, settings.ledger.snapshot.clone());
-        Ok(Self { node, gateway, snapshots, settings: settings.clone() })
+        Ok(Self { node, gateway, check, snapshots, settings: settings.clone() })
     }
 
     /// Serves until it is told to stop, then lets requests finish and gives everything back.
@@ -104,13 +110,14 @@ impl System {
         let config = source.read()?;
         reload::check(&self.settings, &config.settings)?;
         self.gateway.reload(config.settings.gateway.clone()).await?;
+        self.check.reload(&config.settings.gateway.identity);
         self.settings = config.settings;
         Ok(())
     }
 
     /// Lets requests finish, for so long, and gives everything back to the ledger.
     pub(crate) async fn stop(self, drain: Duration) {
-        let drained = self.gateway.drain(drain).await;
+        let ((), drained) = tokio::join!(self.check.drain(drain), self.gateway.drain(drain));
         if drained.cut_off > 0 {
             tracing::warn!(connections = drained.cut_off, "cut off, they did not finish in time");
         }
@@ -147,13 +154,13 @@ fn announce(door: &str, address: SocketAddr) {
     tracing::info!(door, %address, "listening");
 }
 
-fn explain(error: StartError) -> anyhow::Error {
+fn explain(key: &str, error: StartError) -> anyhow::Error {
     match error {
         StartError::Config(errors) => {
             output::complain(&errors.to_string());
             anyhow::anyhow!("the configuration cannot be put to work")
         }
-        StartError::Listen(address, error) => port::taken("listen.gateway", address, &error),
+        StartError::Listen(address, error) => port::taken(key, address, &error),
         error @ StartError::System(_) => error.into(),
     }
 }

@@ -15,6 +15,7 @@ mod upgrade;
 mod upload;
 mod visitor;
 
+pub(crate) use inspect::operation_of;
 pub(crate) use outgoing::Outgoing;
 pub(crate) use request_id::RequestIds;
 pub(crate) use upload::Upload;
@@ -146,7 +147,12 @@ async fn admit<G: Gate>(
             BodySize::Unknown => shared.config.limits.unknown_body_bytes,
         },
         app,
-        operation: inspect::operation(parts, shared.config.routes[number].operations),
+        operation: operation_of(
+            &parts.method,
+            &parts.uri,
+            &parts.headers,
+            shared.config.routes[number].operations,
+        ),
     };
     journey.note(|entry| {
         entry.client = client.to_string();

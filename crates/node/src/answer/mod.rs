@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tollgate_core::decision::Decision;
 use tollgate_core::reason::{Blame, Reason};
 use tollgate_core::units::Millis;
+use tollgate_ledger::LedgerError;
 
 /// `X-Tollgate-Decision`: by this name a decision can be asked about later.
 pub const DECISION: HeaderName = HeaderName::from_static("x-tollgate-decision");
@@ -60,6 +61,15 @@ impl Answer {
         let mut answer = Self::new(Reason::InvalidInput, None);
         answer.say("message", message);
         answer
+    }
+
+    /// The answer to a call that the ledger could not carry out: it may succeed if it is made again.
+    pub fn unsettled(error: &LedgerError) -> Self {
+        let reason = match error {
+            LedgerError::Timeout => Reason::RedisTimeout,
+            _ => Reason::RedisConnectionFailed,
+        };
+        Self::new(reason, Some(Millis::from_secs(1)))
     }
 
     /// The content as it is sent.
