@@ -1,5 +1,6 @@
 //! The one binary of Tollgate.
 
+mod client;
 mod command;
 mod output;
 mod system;

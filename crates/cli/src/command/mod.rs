@@ -1,7 +1,10 @@
 //! What the binary can be asked to do: one file per command.
 
+mod audit;
+mod check;
 mod demo;
 mod diff;
+mod explain;
 mod file;
 mod serve;
 mod simulate;
@@ -15,6 +18,9 @@ use std::process::ExitCode;
 pub(crate) enum Command {
     Serve(serve::Serve),
     Demo(demo::Demo),
+    Check(check::Check),
+    Explain(explain::Explain),
+    Audit(audit::Audit),
     Validate(validate::Validate),
     Diff(diff::Diff),
     Simulate(simulate::Simulate),
@@ -26,6 +32,9 @@ impl Command {
         match self {
             Self::Serve(serve) => serve.run(),
             Self::Demo(demo) => demo.run(),
+            Self::Check(check) => check.run(),
+            Self::Explain(explain) => explain.run(),
+            Self::Audit(audit) => audit.run(),
             Self::Validate(validate) => validate.run(),
             Self::Diff(diff) => diff.run(),
             Self::Simulate(simulate) => simulate.run(),

@@ -8,7 +8,7 @@ use tollgate_config::settings::LogLevel;
 
 /// Start the servers
 ///
-/// Everything can be set in the file, by the environment (TOLLGATE_LEDGER__URL is `url` in `[ledger]`) and by --set,
+/// Everything can be set in the file, by the environment (`TOLLGATE_LEDGER__URL` is `url` in `[ledger]`) and by --set,
 /// each overriding what comes before it. SIGTERM and Ctrl-C let requests finish and give everything back to the ledger;
 /// SIGHUP, or a change of the file or of a certificate, reads the configuration again.
 #[derive(Debug, Args)]
@@ -64,7 +64,7 @@ impl Serve {
         let ports = if self.take_over { Ports::Shared } else { Ports::Free };
         let source = self.place.source();
         runtime()?.block_on(async {
-            System::start(&config, ports).await?.run(source).await?;
+            System::start(&config, ports)?.run(source).await?;
             Ok(Outcome::Yes)
         })
     }

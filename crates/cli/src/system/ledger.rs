@@ -24,16 +24,12 @@ pub(crate) fn open(settings: &Ledger) -> anyhow::Result<AnyLedger> {
 
 fn in_memory(settings: &Ledger) -> anyhow::Result<MemoryLedger> {
     let saved = settings.snapshot.as_deref().map(Snapshot::load).transpose().context("ledger.snapshot")?;
-    match saved.flatten() {
-        Some(snapshot) => {
-            tracing::info!("the ledger is in this process and goes on where it was saved");
-            Ok(MemoryLedger::restore(snapshot, WallClock))
-        }
-        None => {
-            tracing::info!("the ledger is in this process");
-            Ok(MemoryLedger::new())
-        }
-    }
+    let Some(snapshot) = saved.flatten() else {
+        tracing::info!("the ledger is in this process");
+        return Ok(MemoryLedger::new());
+    };
+    tracing::info!("the ledger is in this process and goes on where it was saved");
+    Ok(MemoryLedger::restore(snapshot, WallClock))
 }
 
 fn certificates(tls: &Tls) -> anyhow::Result<Certificates> {

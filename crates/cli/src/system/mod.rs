@@ -9,6 +9,7 @@ mod signals;
 mod snapshots;
 mod watch;
 
+pub(crate) use ledger::open as open_ledger;
 pub(crate) use logging::start as start_logging;
 pub(crate) use reload::Source;
 
@@ -48,8 +49,8 @@ pub(crate) enum Ports {
 }
 
 impl System {
-    /// Starts everything. When this returns, every door is open.
-    pub(crate) async fn start(config: &Config, ports: Ports) -> anyhow::Result<Self> {
+    /// Starts everything. When this returns, every door is open. Must be called within a tokio runtime.
+    pub(crate) fn start(config: &Config, ports: Ports) -> anyhow::Result<Self> {
         let settings = &config.settings;
         if ports == Ports::Free {
             port::demand(settings)?;

@@ -49,7 +49,8 @@ impl<'a> Origin<'a> {
 
     /// How many bytes it has; none if nobody tells.
     pub(super) fn bytes(&self) -> Result<u64, String> {
-        let Some(value) = self.headers.get(&BYTES) else { return Ok(0) };
+        let value = self.headers.get(&BYTES).filter(|value| !value.is_empty());
+        let Some(value) = value else { return Ok(0) };
         let number = value.to_str().ok().and_then(|text| text.parse().ok());
         number.ok_or_else(|| "X-Tollgate-Bytes: not a whole number from 0 on".into())
     }

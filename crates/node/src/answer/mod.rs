@@ -17,6 +17,9 @@ use tollgate_ledger::LedgerError;
 /// `X-Tollgate-Decision`: by this name a decision can be asked about later.
 pub const DECISION: HeaderName = HeaderName::from_static("x-tollgate-decision");
 
+/// `X-Tollgate-Reason`: why a request was refused, for proxies that do not pass the content on.
+pub const REASON: HeaderName = HeaderName::from_static("x-tollgate-reason");
+
 /// The answer to a request that may not pass.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -81,6 +84,7 @@ impl Answer {
         let retry_after = retry_after.map(retry_seconds);
         let mut headers = HeaderMap::with_capacity(12);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(REASON, HeaderValue::from_static(reason.code()));
         if let Some(seconds) = retry_after {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
