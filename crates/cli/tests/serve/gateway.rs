@@ -1,6 +1,6 @@
 //! The gateway with the node as its gate.
 
-use crate::support::{APPS, Tollgate, Upstream, ask, ask_on, eventually, open};
+use crate::support::{APPS, Reply, Tollgate, Upstream, ask, ask_on, eventually, open};
 use std::io::{Read, Write};
 
 #[test]
@@ -31,7 +31,12 @@ fn who_waits_as_long_as_told_is_let_in() {
     let seconds = refused.number("retry-after");
     assert_eq!(refused.json()["retry_after"], seconds);
     std::thread::sleep(std::time::Duration::from_secs(seconds));
-    assert_eq!(get().status, 200);
+    let again = get();
+    let explain = |reply: &Reply| {
+        let path = format!("GET /v1/decisions/{}", reply.header("x-tollgate-decision"));
+        ask(tollgate.check, &path, &[], "").text()
+    };
+    assert_eq!(again.status, 200, "{} then {}", explain(&refused), explain(&again));
 }
 
 #[test]

@@ -100,7 +100,10 @@ fn nginx() {
 #[test]
 fn caddy() {
     let site = Site::new();
-    let config = site.save("caddy.md", "Caddyfile", |text| format!("{{\n\tadmin off\n}}\n{text}\n"));
+    let config = site.save("caddy.md", "Caddyfile", |text| {
+        let text = text.replace(":8000", &format!(":{}", site.front.port()));
+        format!("{{\n\tadmin off\n}}\n{text}")
+    });
     let _caddy = Program::start("caddy", &["run", "--config", &config], site.home(), site.front);
     site.prove(true);
 }

@@ -48,5 +48,5 @@ pub(crate) fn docs_block(document: &str, file: &str) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     let heading = text.lines().find(|line| line.starts_with("```") && line.ends_with(&format!(" {file}")));
     let (_, rest) = text.split_once(heading.unwrap()).unwrap();
-    rest.split_once("\n```").unwrap().0.trim_start().to_owned()
+    format!("{}\n", rest.split_once("\n```").unwrap().0.trim_start())
 }
