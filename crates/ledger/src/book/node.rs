@@ -57,11 +57,13 @@ impl Book {
             self.silent.push_back(silent.1);
         }
         self.expire_leases(now);
-        for _ in 0..CHORES {
-            let is_old = |(seen_at, _): &&(Millis, NodeId)| now.since(*seen_at) >= NODE_TTL;
-            let Some(old) = self.quiet.first().filter(is_old).cloned() else { return };
-            self.quiet.remove(&old);
-            self.nodes.remove(&old.1);
+        for gone in [&mut self.quiet, &mut self.left] {
+            for _ in 0..CHORES {
+                let is_old = |(seen_at, _): &&(Millis, NodeId)| now.since(*seen_at) >= NODE_TTL;
+                let Some(old) = gone.first().filter(is_old).cloned() else { break };
+                gone.remove(&old);
+                self.nodes.remove(&old.1);
+            }
         }
     }
 
@@ -99,10 +101,8 @@ impl Book {
 
     /// A node speaks: it is heard of now, and not suspected of anything any more.
     pub(super) fn hear(&mut self, id: &NodeId, now: Millis) {
+        self.strike(id);
         let Some(node) = self.nodes.get_mut(id) else { return };
-        self.heard.remove(&(node.seen_at, id.clone()));
-        self.silent.retain(|silent| silent != id);
-        self.quiet.remove(&(node.seen_at, id.clone()));
         self.heard.insert((now, id.clone()));
         node.seen_at = now;
         if node.epoch != self.epoch {
@@ -124,19 +124,45 @@ impl Book {
         }
     }
 
+    /// Takes a node off the lists of those that are heard of, silent or gone.
+    fn strike(&mut self, id: &NodeId) {
+        let Some(node) = self.nodes.get(id) else { return };
+        let entry = (node.seen_at, id.clone());
+        self.silent.retain(|silent| silent != id);
+        for list in [&mut self.heard, &mut self.quiet, &mut self.left] {
+            list.remove(&entry);
+        }
+    }
+
+    /// A node said goodbye: what it has not given back is written off. Its last call is remembered, as an earlier one
+    /// may still be on its way.
+    pub(super) fn retire(&mut self, id: &NodeId, now: Millis) {
+        self.strike(id);
+        let Some(node) = self.nodes.get_mut(id) else { return };
+        node.reply = None;
+        self.left.insert((node.seen_at, id.clone()));
+        let leases = std::mem::take(&mut node.leases);
+        self.write_off(leases, now);
+    }
+
     /// Forgets a node: what it still had in leases is written off.
     pub(super) fn bury(&mut self, id: &NodeId, now: Millis) {
+        self.strike(id);
         let Some(node) = self.nodes.remove(id) else { return };
-        self.heard.remove(&(node.seen_at, id.clone()));
-        self.silent.retain(|silent| silent != id);
-        self.quiet.remove(&(node.seen_at, id.clone()));
-        if node.epoch != self.epoch {
-            return;
+        if node.epoch == self.epoch {
+            self.write_off(node.leases, now);
         }
-        for (id, lease) in node.leases {
+    }
+
+    fn write_off(&mut self, leases: BTreeMap<AppId, Lease>, now: Millis) {
+        for (id, lease) in leases {
             if lease.is_suspect {
                 self.clear(&id, &lease, now);
-            } else if let Some(app) = self.lessor(&id, &lease) {
+                continue;
+            }
+            // While it was out it was room that nothing could be minted into.
+            let _ = self.refill(&id, now);
+            if let Some(app) = self.lessor(&id, &lease) {
                 app.write_off(lease.amount);
             }
         }

@@ -130,6 +130,7 @@ struct Node {
     incarnation: u64,
     seq: u64,
     acked: u64,
+    epoch: u64,
     holding: BTreeMap<AppId, Tokens>,
     /// The last calls, the newest first.
     calls: Vec<Sync>,
@@ -439,6 +440,7 @@ impl Node {
             incarnation: u64::MAX - 1_000,
             seq: 0,
             acked: 0,
+            epoch: 0,
             holding: BTreeMap::new(),
             calls: Vec::new(),
         }
@@ -451,6 +453,7 @@ impl Node {
             incarnation: self.incarnation,
             seq: self.seq,
             acked: self.acked,
+            epoch: self.epoch,
             entries: entries.iter().map(|plan| self.entry(plan, app(plan.app % apps))).collect(),
         };
         self.calls.insert(0, call.clone());
@@ -479,7 +482,7 @@ impl Node {
     }
 
     fn take(&mut self, call: &Sync, reply: &SyncReply) {
-        self.acked = call.seq;
+        (self.acked, self.epoch) = (call.seq, reply.epoch);
         for (entry, granted) in call.entries.iter().zip(&reply.entries) {
             let held = self.holding.entry(entry.app.clone()).or_default();
             *held = held.plus(granted.granted);

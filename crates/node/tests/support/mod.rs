@@ -60,8 +60,11 @@ pub(crate) fn memory() -> Memory {
     Moody::new(empty())
 }
 
+/// A node that reports as often when it is calm: tests look at what becomes of reports.
 pub(crate) fn setup(node: &str) -> Setup {
-    Setup::new(NodeId::new(node).unwrap())
+    let mut setup = Setup::new(NodeId::new(node).unwrap());
+    setup.manners.calm_interval = setup.manners.sync_interval;
+    setup
 }
 
 pub(crate) fn start<L: Ledger + Slots + 'static>(ledger: L) -> Node<L> {

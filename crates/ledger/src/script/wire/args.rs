@@ -13,7 +13,8 @@ impl Args {
     }
 
     pub(in crate::script) fn sync(sync: &Sync) -> Self {
-        let head = Row::new().counter(sync.incarnation).counter(sync.seq).counter(sync.acked);
+        let head =
+            Row::new().counter(sync.incarnation).counter(sync.seq).counter(sync.acked).number(sync.epoch);
         sync.entries.iter().fold(Self::new().text(&sync.node).row(head), Self::entry)
     }
 

@@ -75,7 +75,7 @@ end
 local function plain_cluster(record, spilled, granted, has_apps)
   local version, epoch, rate, reserved, burst_ratio, emergency_threshold, promised, slack, refilled_at,
     usage_second, usage_granted, usage_before, cut, cut_since, emergency, emergency_since, emergency_until,
-    contest_second, contest_weights, contest_before, harvested_at, due, history_from, history_turns, ceiling
+    contest_second, contest_weights, contest_before, harvested_at, due, history_from, history_turns, ceiling, losses
     = struct.unpack(L1_FORMAT, record)
   local elapsed, part = now - refilled_at, now % 1000
   local second = (now - part) / 1000
@@ -94,7 +94,7 @@ local function plain_cluster(record, spilled, granted, has_apps)
       version, epoch, rate, reserved, burst_ratio, emergency_threshold, promised, slack, now,
       usage_second, plus(usage_granted, granted), usage_before, cut, cut_since,
       emergency, emergency_since, emergency_until, contest_second, contest_weights, contest_before, harvested_at,
-      due, history_from, history_turns, ceiling),
+      due, history_from, history_turns, ceiling, losses),
     struct.pack(REPLY_FORMAT, now, epoch, version, LEASE_TTL, OFF, emergency_since, emergency_until, 0)
 end
 

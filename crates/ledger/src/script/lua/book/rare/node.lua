@@ -1,13 +1,13 @@
 -- Nodes that are new, fall silent, return or are gone.
 --
 -- <root>:silent has those that fell silent and still have leases to be written off, <root>:quiet those that have none any
--- more, by when they were heard of.
+-- more, and <root>:left those that said goodbye, by when they were heard of.
 local SUSPECT_LIMIT = 60000
 
--- A node that fell silent is remembered for so long.
+-- A node that fell silent or said goodbye is remembered for so long.
 local NODE_TTL = 86400000
 
-local silent, quiet = root .. ':silent', root .. ':quiet'
+local silent, quiet, left = root .. ':silent', root .. ':quiet', root .. ':left'
 
 local function key_of(id)
   return root .. ':node:' .. id
@@ -129,11 +129,11 @@ local function expire_leases()
   end
 end
 
--- Forgets nodes that have been silent for far too long.
-local function forget()
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', quiet, '-inf', now - NODE_TTL, 'LIMIT', 0, CHORES)) do
+-- Forgets nodes that have been gone for far too long.
+local function forget(gone)
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', gone, '-inf', now - NODE_TTL, 'LIMIT', 0, CHORES)) do
     nodes.loaded[id] = false
-    redis.call('ZREM', quiet, id)
+    redis.call('ZREM', gone, id)
     redis.call('DEL', key_of(id))
   end
 end
@@ -142,7 +142,8 @@ end
 function nodes.expire()
   fall_silent()
   expire_leases()
-  forget()
+  forget(quiet)
+  forget(left)
 end
 
 local function earliest(key, span)
@@ -155,7 +156,7 @@ function nodes.next_due()
   if redis.call('LLEN', silent) > 0 then
     return 0
   end
-  return min(earliest(heard, LEASE_TTL), earliest(quiet, NODE_TTL))
+  return min(earliest(heard, LEASE_TTL), min(earliest(quiet, NODE_TTL), earliest(left, NODE_TTL)))
 end
 
 -- How many nodes fell silent and are remembered.
@@ -168,9 +169,17 @@ local function void_leases(node)
   node.leases, node.is_complete = {}, true
 end
 
+-- Takes a node off the lists of those that are silent or gone.
+local function strike(node)
+  if node.silent == 1 then
+    redis.call('LREM', silent, 0, node.id)
+    redis.call('ZREM', quiet, node.id)
+    redis.call('ZREM', left, node.id)
+  end
+end
+
 local function break_silence(node)
-  redis.call('LREM', silent, 0, node.id)
-  redis.call('ZREM', quiet, node.id)
+  strike(node)
   for _, id in ipairs(leased_apps(node)) do
     local lease = node.leases[id]
     if lease.suspect == 1 then
@@ -192,27 +201,43 @@ function nodes.return_from_silence(node)
   end
 end
 
+local function write_off(node, ids)
+  for _, id in ipairs(ids) do
+    local lease = node.leases[id]
+    if lease.suspect == 1 then
+      clear(id, lease)
+    else
+      -- While it was out it was room that nothing could be minted into.
+      apps.bring_up(id)
+      local app = lessor(id, lease)
+      if app then
+        apps.write_off(app, lease.amount)
+      end
+    end
+  end
+end
+
+-- A node said goodbye: what it has not given back is written off. Its last call is remembered, as an earlier one may still
+-- be on its way.
+function nodes.retire(node)
+  local ids = leased_apps(node)
+  redis.call('ZREM', heard, node.id)
+  redis.call('DEL', node.key)
+  redis.call('ZADD', left, node.seen_at, node.id)
+  write_off(node, ids)
+  node.leases, node.reply, node.record, node.silent = {}, nil, nil, 1
+  cluster.expect(node.seen_at + NODE_TTL)
+end
+
 -- Forgets a node: what it still had in leases is written off.
 function nodes.bury(node)
   local ids = leased_apps(node)
   nodes.loaded[node.id] = false
-  redis.call('DEL', node.key)
   redis.call('ZREM', heard, node.id)
-  if node.silent == 1 then
-    redis.call('LREM', silent, 0, node.id)
-    redis.call('ZREM', quiet, node.id)
-  end
-  if node.epoch ~= l1.epoch then
-    return
-  end
-  for _, id in ipairs(ids) do
-    local lease = node.leases[id]
-    local app = lessor(id, lease)
-    if lease.suspect == 1 then
-      clear(id, lease)
-    elseif app then
-      apps.write_off(app, lease.amount)
-    end
+  strike(node)
+  redis.call('DEL', node.key)
+  if node.epoch == l1.epoch then
+    write_off(node, ids)
   end
 end
 
