@@ -1,10 +1,14 @@
 //! What a process needs to know before it can start.
 
+mod check;
 mod listen;
+mod log;
 mod tls;
 mod url;
 
+pub use check::Check;
 pub use listen::Listen;
+pub use log::{Log, LogFormat, LogLevel};
 pub use tls::{ClientCertificate, Tls};
 pub use url::LedgerUrl;
 
@@ -29,6 +33,10 @@ pub struct Settings {
     pub listen: Listen,
     /// `[gateway]`, `[identity]`, `[[upstreams]]` and `[[routes]]`
     pub gateway: Gateway,
+    /// `[check]`
+    pub check: Check,
+    /// `[log]`
+    pub log: Log,
 }
 
 /// How the node leases tokens and reports what it spent.
@@ -83,7 +91,16 @@ impl Settings {
         let ledger = Ledger::read(root.table("ledger"));
         let listen = Listen::read(root.table("listen"));
         let gateway = Gateway::read(root, listen.as_ref().map(|listen| listen.gateway));
-        Some(Self { node: node?, ledger: ledger?, listen: listen?, gateway: gateway? })
+        let check = Check::read(root.table("check"));
+        let log = Log::read(root.table("log"));
+        Some(Self {
+            node: node?,
+            ledger: ledger?,
+            listen: listen?,
+            gateway: gateway?,
+            check: check?,
+            log: log?,
+        })
     }
 
     /// The settings as they would be written, except that passwords are hidden: to show, not to read back.
@@ -106,6 +123,8 @@ impl Settings {
                 "snapshot": self.ledger.snapshot.as_ref().map(|path| path.to_string_lossy()),
             },
             "listen": self.listen.to_value(),
+            "check": self.check.to_value(),
+            "log": self.log.to_value(),
         });
         if let Some(map) = value.as_object_mut() {
             map.extend(self.gateway.to_map());
