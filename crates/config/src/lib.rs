@@ -28,6 +28,7 @@ pub mod gateway;
 mod path;
 pub mod policy;
 mod reader;
+pub mod rls;
 pub mod settings;
 pub mod source;
 

@@ -10,6 +10,7 @@ pub use url::LedgerUrl;
 
 use crate::gateway::Gateway;
 use crate::reader::Table;
+use crate::rls::Rls;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tollgate_core::id::NodeId;
@@ -29,6 +30,8 @@ pub struct Settings {
     pub listen: Listen,
     /// `[gateway]`, `[identity]`, `[[upstreams]]` and `[[routes]]`
     pub gateway: Gateway,
+    /// `[rls]`
+    pub rls: Rls,
 }
 
 /// How the node leases tokens and reports what it spent.
@@ -83,7 +86,8 @@ impl Settings {
         let ledger = Ledger::read(root.table("ledger"));
         let listen = Listen::read(root.table("listen"));
         let gateway = Gateway::read(root, listen.as_ref().map(|listen| listen.gateway));
-        Some(Self { node: node?, ledger: ledger?, listen: listen?, gateway: gateway? })
+        let rls = Rls::read(root.table("rls"), listen.as_ref().map(|listen| listen.rls));
+        Some(Self { node: node?, ledger: ledger?, listen: listen?, gateway: gateway?, rls: rls? })
     }
 
     /// The settings as they would be written, except that passwords are hidden: to show, not to read back.
@@ -106,6 +110,7 @@ impl Settings {
                 "snapshot": self.ledger.snapshot.as_ref().map(|path| path.to_string_lossy()),
             },
             "listen": self.listen.to_value(),
+            "rls": self.rls.to_value(),
         });
         if let Some(map) = value.as_object_mut() {
             map.extend(self.gateway.to_map());
