@@ -25,6 +25,7 @@
 mod diff;
 pub mod error;
 pub mod gateway;
+pub mod import;
 mod path;
 pub mod policy;
 mod reader;

@@ -2,7 +2,7 @@
 
 use crate::api::{RateLimitDescriptor, RateLimitRequest};
 use std::borrow::Cow;
-use tollgate_config::rls::{Rls, Rule};
+use tollgate_config::rls::{Name, Rls, Rule};
 use tollgate_core::cost::Operation;
 use tollgate_node::Request;
 
@@ -13,6 +13,17 @@ pub(crate) struct Claim<'a> {
     operation: Operation,
     bytes: u64,
     pub(crate) hits: Hits,
+}
+
+/// Whose a descriptor is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Found<'a> {
+    /// An application's.
+    Claim(Claim<'a>),
+    /// Nobody's, as a rule says.
+    Unlimited,
+    /// Nobody's, as far as anybody can tell.
+    Nobody,
 }
 
 /// What it costs, as far as the caller says.
@@ -29,19 +40,21 @@ pub(crate) enum Hits {
 }
 
 impl<'a> Claim<'a> {
-    /// What the descriptor asks for, if it names an application.
-    pub(crate) fn new(
+    /// Whose the descriptor is, and what it asks for.
+    pub(crate) fn find(
         settings: &Rls,
         call: &'a RateLimitRequest,
         descriptor: &'a RateLimitDescriptor,
-    ) -> Option<Self> {
+    ) -> Found<'a> {
         let value = |key: &str| value_of(descriptor, key);
         let rule = settings.rules.iter().find(|rule| matches(rule, &call.domain, descriptor));
-        let app = match rule {
-            Some(rule) => name(rule, descriptor)?,
-            None => Cow::Borrowed(value(&settings.app)?),
+        let app = match rule.map(|rule| &rule.app) {
+            Some(None) => return Found::Unlimited,
+            Some(Some(app)) => name(app, descriptor),
+            None => value(&settings.app).map(Cow::Borrowed),
         };
-        Some(Self {
+        let Some(app) = app else { return Found::Nobody };
+        Found::Claim(Self {
             app,
             operation: value(&settings.operation).map_or(Operation::Get, Operation::parse),
             bytes: value(&settings.bytes).map_or(0, bytes),
@@ -90,11 +103,11 @@ fn matches(rule: &Rule, domain: &str, descriptor: &RateLimitDescriptor) -> bool 
     rule.domain.as_deref().is_none_or(|wanted| wanted == domain) && rule.entries.iter().all(is_there)
 }
 
-fn name<'a>(rule: &Rule, descriptor: &'a RateLimitDescriptor) -> Option<Cow<'a, str>> {
+fn name<'a>(name: &Name, descriptor: &'a RateLimitDescriptor) -> Option<Cow<'a, str>> {
     let value = |key: &str| value_of(descriptor, key);
-    match rule.app.key() {
+    match name.key() {
         Some(key) => value(key).map(Cow::Borrowed),
-        None => rule.app.fill(value).map(Cow::Owned),
+        None => name.fill(value).map(Cow::Owned),
     }
 }
 

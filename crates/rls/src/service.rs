@@ -1,7 +1,7 @@
 use crate::api::{
     DescriptorStatus, RateLimitDescriptor, RateLimitRequest, RateLimitResponse, RateLimitService,
 };
-use crate::claim::{Claim, Hits};
+use crate::claim::{Claim, Found, Hits};
 use crate::counts::{Counters, count};
 use crate::reply::{self, Spokesman};
 use crate::verdicts::{self, Held};
@@ -61,13 +61,13 @@ impl<L: Ledger + Slots + 'static> Service<L> {
         call: &'a RateLimitRequest,
         descriptor: &'a RateLimitDescriptor,
     ) -> Option<Claim<'a>> {
-        let claim = Claim::new(&self.settings, call, descriptor);
-        if claim.is_none() {
-            count(&self.counters.unmatched);
-        }
-        match self.settings.unmatched {
-            Unmatched::Pass => claim,
-            Unmatched::Refuse => claim.or_else(|| Some(Claim::nobody())),
+        match (Claim::find(&self.settings, call, descriptor), self.settings.unmatched) {
+            (Found::Claim(claim), _) => Some(claim),
+            (Found::Unlimited, _) => None,
+            (Found::Nobody, unmatched) => {
+                count(&self.counters.unmatched);
+                (unmatched == Unmatched::Refuse).then(Claim::nobody)
+            }
         }
     }
 

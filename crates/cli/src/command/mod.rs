@@ -3,6 +3,7 @@
 mod demo;
 mod diff;
 mod file;
+mod import;
 mod simulate;
 mod validate;
 
@@ -15,6 +16,7 @@ pub(crate) enum Command {
     Demo(demo::Demo),
     Validate(validate::Validate),
     Diff(diff::Diff),
+    Import(import::Import),
     Simulate(simulate::Simulate),
 }
 
@@ -25,6 +27,7 @@ impl Command {
             Self::Demo(demo) => demo.run(),
             Self::Validate(validate) => validate.run(),
             Self::Diff(diff) => diff.run(),
+            Self::Import(import) => import.run(),
             Self::Simulate(simulate) => simulate.run(),
         }
     }

@@ -1,6 +1,6 @@
 use super::{is_plain, key};
 use crate::error::Problem;
-use crate::reader::Table;
+use crate::reader::{Reading, Table};
 use serde_json::{Map, Value, json};
 use std::fmt;
 
@@ -17,8 +17,8 @@ pub struct Rule {
     pub domain: Option<String>,
     /// The entries that a descriptor must have: key, and value unless any will do.
     pub entries: Vec<(String, Option<String>)>,
-    /// Whose it is.
-    pub app: Name,
+    /// Whose it is; none if it limits nothing.
+    pub app: Option<Name>,
 }
 
 /// The name of an application, where `{key}` stands for the value of an entry.
@@ -54,14 +54,6 @@ impl Name {
         };
         let is_right = !parts.is_empty() && text.len() <= super::MAX_TEXT && parts.iter().all(is_name);
         is_right.then_some(Self { parts })
-    }
-
-    /// The name itself, if it stands for nothing else.
-    pub fn plain(&self) -> Option<&str> {
-        match self.parts.as_slice() {
-            [Part::Text(text)] => Some(text),
-            _ => None,
-        }
     }
 
     /// The key, if the name is the value of one entry and nothing else.
@@ -109,12 +101,13 @@ impl Rule {
     fn read(mut table: Table<'_>) -> Option<Self> {
         let domain = table.field("domain").text(super::KEY, domain).map(Some).or(None);
         let entries = read_entries(&table.table("match"));
-        let app = table.required("app").text(Name::EXPECTED, Name::parse).right();
+        let unlimited = table.field("unlimited").flag().or(false);
+        let app = read_app(&mut table, unlimited.unwrap_or(true)).map(Some).or(None);
         if entries.as_ref().is_some_and(|entries| !(1..=MAX_ENTRIES).contains(&entries.len())) {
             let expected = format!("1 to {MAX_ENTRIES} entries");
             table.fault("match", Problem::Malformed("wrong number of entries"), expected);
         }
-        if let (Some(entries), Some(app)) = (&entries, &app) {
+        if let (Some(entries), Some(Some(app))) = (&entries, &app) {
             let is_missing = |wanted: &&str| !entries.iter().any(|(key, _)| key == wanted);
             if let Some(missing) = app.keys().find(is_missing) {
                 let problem =
@@ -132,8 +125,20 @@ impl Rule {
             .iter()
             .map(|(key, value)| (key.clone(), json!(value.as_deref().unwrap_or("*"))))
             .collect();
-        json!({ "domain": self.domain, "match": entries, "app": self.app.to_string() })
+        json!({ "domain": self.domain, "match": entries, "app": self.app.as_ref().map(ToString::to_string), "unlimited": self.app.is_none() })
     }
+}
+
+/// The application that a rule must name, unless it says that there is no limit.
+fn read_app(table: &mut Table<'_>, unlimited: bool) -> Reading<Name> {
+    if !unlimited {
+        return table.required("app").text(Name::EXPECTED, Name::parse);
+    }
+    if table.has("app") {
+        let problem = Problem::Conflict("nothing limits what is unlimited".into());
+        table.fault("unlimited", problem, "either that or app");
+    }
+    table.field("app").text(Name::EXPECTED, Name::parse)
 }
 
 fn domain(text: &str) -> Result<String, Problem> {

@@ -18,9 +18,9 @@ fn rules_are_read_in_order() {
     assert_eq!(rls.connection_age, Some(Millis::from_secs(60)));
     assert_eq!(rls.rules.len(), 2);
     assert_eq!(rls.rules[0].entries, [("tenant".into(), None), ("tier".into(), Some("gold".into()))]);
-    let name = rls.rules[0].app.fill(|key| (key == "tenant").then_some("acme"));
+    let name = rls.rules[0].app.as_ref().unwrap().fill(|key| (key == "tenant").then_some("acme"));
     assert_eq!(name.as_deref(), Some("gold-acme"));
-    assert_eq!(rls.rules[1].app.plain(), Some("video"));
+    assert_eq!(rls.rules[1].app.as_ref().unwrap().to_string(), "video");
 }
 
 #[test]
@@ -28,6 +28,10 @@ fn a_rule_that_can_match_nothing_is_refused() {
     for (rule, told) in [
         ("match = {}\napp = 'a'", "rls.rules[0].match: wrong number of entries"),
         ("match = { k = '*' }", "rls.rules[0].app: missing"),
+        (
+            "match = { k = '*' }\nunlimited = true\napp = 'a'",
+            "rls.rules[0].unlimited: nothing limits what is unlimited",
+        ),
         ("match = { k = '*' }\napp = 'a/b'", "rls.rules[0].app: not a name"),
         ("match = { k = '*' }\napp = '{k'", "rls.rules[0].app: not a name"),
         ("match = { k = '*' }\napp = ''", "rls.rules[0].app: not a name"),

@@ -1,6 +1,5 @@
 use super::*;
 use crate::api::Entry;
-use tollgate_config::rls::Name;
 
 fn descriptor(entries: &[(&str, &str)]) -> RateLimitDescriptor {
     let entries = entries.iter().map(|(key, value)| Entry { key: (*key).into(), value: (*value).into() });
@@ -15,21 +14,21 @@ fn rule(domain: Option<&str>, entries: &[(&str, Option<&str>)], app: &str) -> Ru
     Rule {
         domain: domain.map(Into::into),
         entries: entries.iter().map(|(key, value)| ((*key).into(), value.map(Into::into))).collect(),
-        app: Name::new(app).unwrap(),
+        app: Name::new(app),
     }
 }
 
 #[test]
 fn the_plain_entries_need_no_rule() {
     let call = call("any", descriptor(&[("app", "photos"), ("operation", "put"), ("bytes", "10240")]));
-    let claim = Claim::new(&Rls::default(), &call, &call.descriptors[0]).unwrap();
+    let Found::Claim(claim) = Claim::find(&Rls::default(), &call, &call.descriptors[0]) else { panic!() };
     assert_eq!(claim.request(), Request::new("photos", Operation::Put).with_bytes(10_240));
 }
 
 #[test]
 fn without_an_application_there_is_no_claim() {
     let call = call("any", descriptor(&[("remote_address", "203.0.113.7")]));
-    assert_eq!(Claim::new(&Rls::default(), &call, &call.descriptors[0]), None);
+    assert_eq!(Claim::find(&Rls::default(), &call, &call.descriptors[0]), Found::Nobody);
 }
 
 #[test]
@@ -39,20 +38,25 @@ fn the_first_rule_that_matches_wins() {
             rule(Some("edge"), &[("tier", Some("gold")), ("tenant", None)], "gold-{tenant}"),
             rule(None, &[("tenant", None)], "{tenant}"),
             rule(None, &[("path", Some("/video"))], "video"),
+            Rule { app: None, ..rule(None, &[("path", Some("/health"))], "none") },
         ],
         ..Rls::default()
     };
     let app = |domain: &str, entries: &[(&str, &str)]| {
         let call = call(domain, descriptor(entries));
-        Claim::new(&settings, &call, &call.descriptors[0]).map(|claim| claim.app.into_owned())
+        match Claim::find(&settings, &call, &call.descriptors[0]) {
+            Found::Claim(claim) => claim.app.into_owned(),
+            other => format!("{other:?}"),
+        }
     };
     let gold = [("tenant", "acme"), ("tier", "gold")];
-    assert_eq!(app("edge", &gold).as_deref(), Some("gold-acme"));
-    assert_eq!(app("other", &gold).as_deref(), Some("acme"));
-    assert_eq!(app("edge", &[("tenant", "acme"), ("tier", "tin")]).as_deref(), Some("acme"));
-    assert_eq!(app("edge", &[("path", "/video")]).as_deref(), Some("video"));
-    assert_eq!(app("edge", &[("app", "plain")]).as_deref(), Some("plain"));
-    assert_eq!(app("edge", &[("path", "/audio")]), None);
+    assert_eq!(app("edge", &gold), "gold-acme");
+    assert_eq!(app("other", &gold), "acme");
+    assert_eq!(app("edge", &[("tenant", "acme"), ("tier", "tin")]), "acme");
+    assert_eq!(app("edge", &[("path", "/video")]), "video");
+    assert_eq!(app("edge", &[("app", "plain")]), "plain");
+    assert_eq!(app("edge", &[("path", "/audio")]), "Nobody");
+    assert_eq!(app("edge", &[("path", "/health"), ("app", "plain")]), "Unlimited");
 }
 
 #[test]

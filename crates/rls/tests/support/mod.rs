@@ -3,6 +3,7 @@
 
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc;
@@ -91,10 +92,10 @@ impl Browser {
     pub(crate) fn send(&mut self, method: &str, headers: &[(&str, &str)], bytes: usize) -> Page {
         let mut head = format!("{method} / HTTP/1.1\r\nhost: test\r\n");
         for (name, value) in headers {
-            head += &format!("{name}: {value}\r\n");
+            let _ = write!(head, "{name}: {value}\r\n");
         }
         if bytes > 0 {
-            head += &format!("content-length: {bytes}\r\n");
+            let _ = write!(head, "content-length: {bytes}\r\n");
         }
         let mut request = (head + "\r\n").into_bytes();
         request.resize(request.len() + bytes, b'x');
