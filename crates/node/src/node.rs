@@ -203,6 +203,15 @@ impl<L: Ledger + Slots + 'static> Node<L> {
         }
     }
 
+    /// Gives back what requests of an application were charged and turned out not to need, where nobody holds their permits
+    /// any more. No more comes back than passed at this node, nor than the application may have at once. Returns how much
+    /// did, in whole tokens.
+    pub fn give_back(&self, request: &Request<'_>) -> u64 {
+        let Some(app) = self.inner.resolve(request.app) else { return 0 };
+        let price = request.price(|| app.price(request.operation, request.bytes));
+        app.take_back(price.operation, price.cost())
+    }
+
     /// Keeps a decision to be [explained](Node::explain) later, and gives it a name.
     pub fn record(&self, app: &str, decision: &Decision) -> DecisionId {
         self.inner.recorder.record(app, decision, self.inner.clock.now(), clock::wall())

@@ -6,6 +6,7 @@ mod demo;
 mod diff;
 mod explain;
 mod file;
+mod import;
 mod serve;
 mod simulate;
 mod validate;
@@ -23,6 +24,7 @@ pub(crate) enum Command {
     Audit(audit::Audit),
     Validate(validate::Validate),
     Diff(diff::Diff),
+    Import(import::Import),
     Simulate(simulate::Simulate),
 }
 
@@ -37,6 +39,7 @@ impl Command {
             Self::Audit(audit) => audit.run(),
             Self::Validate(validate) => validate.run(),
             Self::Diff(diff) => diff.run(),
+            Self::Import(import) => import.run(),
             Self::Simulate(simulate) => simulate.run(),
         }
     }

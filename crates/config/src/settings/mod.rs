@@ -14,6 +14,7 @@ pub use url::LedgerUrl;
 
 use crate::gateway::Gateway;
 use crate::reader::Table;
+use crate::rls::Rls;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tollgate_core::id::NodeId;
@@ -37,6 +38,8 @@ pub struct Settings {
     pub check: Check,
     /// `[log]`
     pub log: Log,
+    /// `[rls]`
+    pub rls: Rls,
 }
 
 /// How the node leases tokens and reports what it spent.
@@ -93,6 +96,7 @@ impl Settings {
         let gateway = Gateway::read(root, listen.as_ref().map(|listen| listen.gateway));
         let check = Check::read(root.table("check"));
         let log = Log::read(root.table("log"));
+        let rls = Rls::read(root.table("rls"), listen.as_ref().map(|listen| listen.rls));
         Some(Self {
             node: node?,
             ledger: ledger?,
@@ -100,6 +104,7 @@ impl Settings {
             gateway: gateway?,
             check: check?,
             log: log?,
+            rls: rls?,
         })
     }
 
@@ -125,6 +130,7 @@ impl Settings {
             "listen": self.listen.to_value(),
             "check": self.check.to_value(),
             "log": self.log.to_value(),
+            "rls": self.rls.to_value(),
         });
         if let Some(map) = value.as_object_mut() {
             map.extend(self.gateway.to_map());
