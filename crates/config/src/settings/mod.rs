@@ -1,9 +1,11 @@
 //! What a process needs to know before it can start.
 
+mod admin;
 mod listen;
 mod tls;
 mod url;
 
+pub use admin::{Admin, Database};
 pub use listen::Listen;
 pub use tls::{ClientCertificate, Tls};
 pub use url::LedgerUrl;
@@ -27,6 +29,8 @@ pub struct Settings {
     pub ledger: Ledger,
     /// `[listen]`
     pub listen: Listen,
+    /// `[admin]`
+    pub admin: Admin,
     /// `[gateway]`, `[identity]`, `[[upstreams]]` and `[[routes]]`
     pub gateway: Gateway,
 }
@@ -82,8 +86,9 @@ impl Settings {
         let node = Node::read(root.table("node"));
         let ledger = Ledger::read(root.table("ledger"));
         let listen = Listen::read(root.table("listen"));
+        let admin = Admin::read(root.table("admin"));
         let gateway = Gateway::read(root, listen.as_ref().map(|listen| listen.gateway));
-        Some(Self { node: node?, ledger: ledger?, listen: listen?, gateway: gateway? })
+        Some(Self { node: node?, ledger: ledger?, listen: listen?, admin: admin?, gateway: gateway? })
     }
 
     /// The settings as they would be written, except that passwords are hidden: to show, not to read back.
@@ -106,6 +111,7 @@ impl Settings {
                 "snapshot": self.ledger.snapshot.as_ref().map(|path| path.to_string_lossy()),
             },
             "listen": self.listen.to_value(),
+            "admin": self.admin.to_value(),
         });
         if let Some(map) = value.as_object_mut() {
             map.extend(self.gateway.to_map());
