@@ -25,7 +25,7 @@ use tollgate_core::cost::{Price, PriceList};
 use tollgate_core::decision::{Decision, Tier, Verdict};
 use tollgate_core::id::{AppId, ClusterId, NodeId};
 use tollgate_core::reason::Reason;
-use tollgate_core::units::{Millis, Tokens};
+use tollgate_core::units::{Millis, Nanos, Tokens};
 use tollgate_ledger::{Ledger, Slots};
 
 /// What a node needs to know before it starts.
@@ -236,6 +236,11 @@ impl<L: Ledger + Slots + 'static> Node<L> {
     /// How many requests of unknown applications were refused.
     pub fn strangers_refused(&self) -> u64 {
         self.inner.strangers_refused.load(Ordering::Relaxed)
+    }
+
+    /// The time by which its connections are dated.
+    pub fn now(&self) -> Nanos {
+        self.inner.clock.now()
     }
 
     /// The ledger, for what is said to it directly.

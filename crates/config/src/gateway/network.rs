@@ -31,7 +31,7 @@ impl Network {
         (prefix <= longest && network.masked(address) == bits(address)).then_some(network)
     }
 
-    pub(super) fn parse(text: &str) -> Result<Self, Problem> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
         Self::new(text).ok_or(Problem::Malformed("not a network"))
     }
 

@@ -1,11 +1,13 @@
 //! What a process needs to know before it can start.
 
+mod admin;
 mod check;
 mod listen;
 mod log;
 mod tls;
 mod url;
 
+pub use admin::{Admin, Database};
 pub use check::Check;
 pub use listen::Listen;
 pub use log::{Log, LogFormat, LogLevel};
@@ -32,6 +34,8 @@ pub struct Settings {
     pub ledger: Ledger,
     /// `[listen]`
     pub listen: Listen,
+    /// `[admin]`
+    pub admin: Admin,
     /// `[gateway]`, `[identity]`, `[[upstreams]]` and `[[routes]]`
     pub gateway: Gateway,
     /// `[check]`
@@ -93,6 +97,7 @@ impl Settings {
         let node = Node::read(root.table("node"));
         let ledger = Ledger::read(root.table("ledger"));
         let listen = Listen::read(root.table("listen"));
+        let admin = Admin::read(root.table("admin"));
         let gateway = Gateway::read(root, listen.as_ref().map(|listen| listen.gateway));
         let check = Check::read(root.table("check"));
         let log = Log::read(root.table("log"));
@@ -101,6 +106,7 @@ impl Settings {
             node: node?,
             ledger: ledger?,
             listen: listen?,
+            admin: admin?,
             gateway: gateway?,
             check: check?,
             log: log?,
@@ -128,6 +134,7 @@ impl Settings {
                 "snapshot": self.ledger.snapshot.as_ref().map(|path| path.to_string_lossy()),
             },
             "listen": self.listen.to_value(),
+            "admin": self.admin.to_value(),
             "check": self.check.to_value(),
             "log": self.log.to_value(),
             "rls": self.rls.to_value(),
