@@ -95,6 +95,23 @@ async fn whoever_comes_back_when_told_to_is_let_in() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn whoever_comes_back_when_told_to_is_let_in_where_the_bucket_is_small() {
+    let node = start(memory());
+    for _ in 0..20 {
+        let decision = loop {
+            match node.admit(&get("small")).await {
+                Ok(permit) => permit.keep(),
+                Err(decision) => break decision,
+            }
+        };
+        let wait = decision.retry_after.unwrap();
+        sleep(Duration::from_millis(wait.get())).await;
+        let answer = node.admit(&get("small")).await;
+        answer.unwrap_or_else(|again| panic!("after {wait}: {again:?}")).keep();
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_node_that_stops_gives_everything_back() {
     let node = start(memory());
     for _ in 0..100 {

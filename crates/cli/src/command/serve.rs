@@ -39,7 +39,7 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn source(self) -> Source {
-        Source { file: self.config, flags: self.set }
+        Source { file: self.config, flags: self.set, ..Source::default() }
     }
 
     /// What it says, or nothing once everything that is wrong was told.
@@ -64,7 +64,7 @@ impl Serve {
         let ports = if self.take_over { Ports::Shared } else { Ports::Free };
         let source = self.place.source();
         runtime()?.block_on(async {
-            System::start(&config, ports)?.run(source).await?;
+            System::start(&config, ports)?.run_until(source, std::future::pending()).await?;
             Ok(Outcome::Yes)
         })
     }
@@ -80,7 +80,7 @@ fn level(text: &str) -> Result<LogLevel, String> {
     LogLevel::named(text).ok_or_else(|| format!("expected {}", LogLevel::EXPECTED))
 }
 
-fn assignment(text: &str) -> Result<(String, String), String> {
+pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
     let (key, value) =
         text.split_once('=').ok_or("expected KEY=VALUE, like listen.gateway=127.0.0.1:9000")?;
     Ok((key.trim().to_owned(), value.to_owned()))

@@ -18,6 +18,7 @@ use anyhow::Context;
 use signals::{Event, Events};
 use snapshots::Snapshots;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::time::Duration;
 use tollgate_config::{Config, Errors, Settings};
 use tollgate_gateway::{Check, CheckRunning, Gateway, Running, StartError, Toll};
@@ -37,6 +38,13 @@ pub(crate) struct System {
     snapshots: Snapshots,
     /// As it was started, and as it was changed since.
     settings: Settings,
+}
+
+/// Where a system can be reached.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Doors {
+    pub(crate) gateway: SocketAddr,
+    pub(crate) check: SocketAddr,
 }
 
 /// Whether another process may have our ports.
@@ -72,11 +80,25 @@ impl System {
         Ok(Self { node, gateway, check, snapshots, settings: settings.clone() })
     }
 
-    /// Serves until it is told to stop, then lets requests finish and gives everything back.
-    pub(crate) async fn run(mut self, source: Source) -> anyhow::Result<()> {
+    /// Where it can be reached.
+    pub(crate) fn doors(&self) -> Doors {
+        Doors { gateway: self.gateway.local_addr(), check: self.check.local_addr() }
+    }
+
+    /// Serves until it is told to stop or `limit` is over, then lets requests finish and gives everything back.
+    pub(crate) async fn run_until(
+        mut self,
+        source: Source,
+        limit: impl Future<Output = ()>,
+    ) -> anyhow::Result<()> {
+        let mut limit = pin!(limit);
         let mut events = Events::listen(&source.files(&self.settings))?;
         loop {
-            match events.next().await {
+            let event = tokio::select! {
+                event = events.next() => event,
+                () = limit.as_mut() => Event::Stop,
+            };
+            match event {
                 Event::Stop => break,
                 Event::Reload => {
                     self.take_over(&source).await;

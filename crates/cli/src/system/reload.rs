@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use tollgate_config::error::{Error, Problem};
-use tollgate_config::source::Document;
+use tollgate_config::source::{Document, Format};
 use tollgate_config::{Config, Errors, Settings};
 
 /// A file, the environment and flags, to be read as often as needed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Source {
+    /// What is laid under everything else, in TOML, in place of a file.
+    pub(crate) base: Option<String>,
     /// The file; without one every default holds.
     pub(crate) file: Option<PathBuf>,
     /// What the command line says, by path.
@@ -17,7 +19,11 @@ pub(crate) struct Source {
 impl Source {
     /// What they mean now, or everything that is wrong.
     pub(crate) fn read(&self) -> Result<Config, Errors> {
-        let document = self.file.as_deref().map_or_else(|| Ok(Document::empty()), Document::open)?;
+        let document = match (&self.file, &self.base) {
+            (Some(file), _) => Document::open(file)?,
+            (None, Some(text)) => Document::parse(text, Format::Toml)?,
+            (None, None) => Document::empty(),
+        };
         // What is not text cannot be a value of ours; it is left to whoever it is meant for.
         let variables = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));

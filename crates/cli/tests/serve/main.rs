@@ -1,5 +1,5 @@
 //! The servers, as the binary starts them: real sockets, real signals, real Redis, real proxies.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may panic")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "a test may panic, and say why")]
 
 mod balance;
 mod check;

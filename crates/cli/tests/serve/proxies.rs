@@ -57,7 +57,7 @@ impl Site {
         assert_eq!(self.upstream.requests() - before, passed as u64, "a refused request goes no further");
         let refused = answers.iter().find(|answer| answer.status != 200).unwrap();
         assert_eq!(refused.status, 429, "{refused:?}");
-        assert_eq!(refused.header("retry-after"), "1");
+        assert!(["1", "2"].contains(&refused.header("retry-after")), "{refused:?}");
         assert_eq!(refused.header("x-ratelimit-cost"), "1");
         assert_eq!(refused.header("x-ratelimit-limit"), "3");
         assert_eq!(refused.json()["reason"], "app_exhausted");

@@ -278,7 +278,11 @@ impl<T> Lease<T> {
             Reason::UnknownApp => self.app.retire(),
             _ => {
                 let come_back = wait.map_or(Nanos::MAX, |wait| now.plus(wait));
-                self.app.dry().set(&Spell { reason, need, since: now, until: now.plus(pause), come_back });
+                let until = now.plus(pause);
+                // A bucket that is full, leases included, mints nothing until it is told what was spent of them.
+                let is_full = self.base.plus(self.remaining) >= self.app.terms().policy.quota.burst;
+                let since = if is_full { until } else { now };
+                self.app.dry().set(&Spell { reason, need, since, until, come_back });
             }
         }
     }

@@ -28,6 +28,7 @@ pub(crate) fn policy() -> Policy {
             {"id": "p3", "guaranteed_quota": 1_000, "burst_quota": 2_000, "priority": 3, "borrow": false},
             {"id": "shared", "guaranteed_quota": 1_000, "burst_quota": 2_000, "fallback_ratio": 0.5, "borrow": false},
             {"id": "closed", "guaranteed_quota": 1_000, "burst_quota": 2_000, "outage": "closed", "borrow": false},
+            {"id": "small", "guaranteed_quota": 1, "burst_quota": 3, "borrow": false},
             {"id": "off", "guaranteed_quota": 1_000, "burst_quota": 2_000, "enabled": false},
             {"id": "few", "guaranteed_quota": 10, "burst_quota": 10, "max_connections": 7},
             {"id": "shadow", "guaranteed_quota": 1, "burst_quota": 1, "shadow": true, "borrow": false},

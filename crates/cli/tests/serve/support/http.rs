@@ -53,14 +53,14 @@ pub(crate) fn exchange(
     headers: &[&str],
     body: &str,
 ) -> io::Result<Reply> {
-    let mut request = format!("{line} HTTP/1.1\r\nhost: tollgate.test\r\n");
-    for header in headers {
-        request += &format!("{header}\r\n");
-    }
+    let length = format!("content-length: {}", body.len());
+    let first = format!("{line} HTTP/1.1");
+    let mut lines = vec![first.as_str(), "host: tollgate.test"];
+    lines.extend(headers);
     if !body.is_empty() {
-        request += &format!("content-length: {}\r\n", body.len());
+        lines.push(&length);
     }
-    stream.write_all(format!("{request}\r\n{body}").as_bytes())?;
+    stream.write_all(format!("{}\r\n\r\n{body}", lines.join("\r\n")).as_bytes())?;
     read(&mut BufReader::new(stream))
 }
 
