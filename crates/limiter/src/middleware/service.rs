@@ -62,16 +62,12 @@ impl<T: Throttle> Shared<T> {
             count(&self.counters.skipped);
             return None;
         };
-        match self.throttle.charge(&key, &rule).await {
-            Ok(outcome) => {
-                count(if outcome.allowed { &self.counters.passed } else { &self.counters.refused });
-                Some(outcome)
-            }
-            Err(_) => {
-                count(&self.counters.failed);
-                None
-            }
-        }
+        let Ok(outcome) = self.throttle.charge(&key, &rule).await else {
+            count(&self.counters.failed);
+            return None;
+        };
+        count(if outcome.allowed { &self.counters.passed } else { &self.counters.refused });
+        Some(outcome)
     }
 }
 

@@ -26,29 +26,11 @@ enum Connection {
 impl Link {
     /// A link to the server, or with `redis+cluster` to the cluster, that connects when it is first needed.
     pub(super) fn open(url: &str, timeout: Duration) -> Result<Self, Error> {
-        let wrong = |error: RedisError| Error::Address(error.to_string());
         let connection = match url.split_once("+cluster://") {
-            Some((scheme, hosts)) => {
-                let nodes: Vec<String> = hosts.split(',').map(|host| format!("{scheme}://{host}")).collect();
-                let client = ClusterClientBuilder::new(nodes)
-                    .connection_timeout(timeout.max(LONGEST_PAUSE))
-                    .response_timeout(timeout)
-                    .overall_response_timeout(Some(timeout))
-                    .build()
-                    .map_err(wrong)?;
-                let config = redis::cluster::ClusterConfig::new();
-                Connection::Cluster(client.get_pending_async_connection_with_config(config))
-            }
-            None => {
-                let config = ConnectionManagerConfig::new()
-                    .set_connection_timeout(Some(timeout.max(LONGEST_PAUSE)))
-                    .set_response_timeout(Some(timeout))
-                    .set_number_of_retries(1)
-                    .set_max_delay(LONGEST_PAUSE);
-                let client = Client::open(url).map_err(wrong)?;
-                Connection::Single(ConnectionManager::new_lazy_with_config(client, config).map_err(wrong)?)
-            }
+            Some((scheme, hosts)) => Connection::cluster(scheme, hosts, timeout),
+            None => Connection::single(url, timeout),
         };
+        let connection = connection.map_err(|error| Error::Address(error.to_string()))?;
         Ok(Self { connection, timeout, breaker: Breaker::default() })
     }
 
@@ -102,6 +84,29 @@ impl Link {
         };
         self.breaker.heard(!matches!(answer, Err(Error::Unavailable(_))));
         answer
+    }
+}
+
+impl Connection {
+    fn single(url: &str, timeout: Duration) -> RedisResult<Self> {
+        let config = ConnectionManagerConfig::new()
+            .set_connection_timeout(Some(timeout.max(LONGEST_PAUSE)))
+            .set_response_timeout(Some(timeout))
+            .set_number_of_retries(1)
+            .set_max_delay(LONGEST_PAUSE);
+        Ok(Self::Single(ConnectionManager::new_lazy_with_config(Client::open(url)?, config)?))
+    }
+
+    fn cluster(scheme: &str, hosts: &str, timeout: Duration) -> RedisResult<Self> {
+        let nodes: Vec<String> = hosts.split(',').map(|host| format!("{scheme}://{host}")).collect();
+        let client = ClusterClientBuilder::new(nodes)
+            .connection_timeout(timeout.max(LONGEST_PAUSE))
+            .response_timeout(timeout)
+            .overall_response_timeout(Some(timeout))
+            .build()?;
+        Ok(Self::Cluster(
+            client.get_pending_async_connection_with_config(redis::cluster::ClusterConfig::new()),
+        ))
     }
 }
 
