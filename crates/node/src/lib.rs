@@ -28,6 +28,7 @@ mod roster;
 mod speak;
 mod sync;
 mod tally;
+mod throttle;
 
 pub use app::{App, Terms};
 pub use bell::Bell;
@@ -41,3 +42,4 @@ pub use request::Request;
 pub use reserve::{EndError, NotAReservation, ReservationId};
 pub use roster::Roster;
 pub use tally::Spending;
+pub use throttle::Fare;
