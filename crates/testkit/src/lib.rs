@@ -5,6 +5,7 @@ mod authority;
 mod cluster;
 mod link;
 mod port;
+mod postgres;
 mod process;
 mod server;
 
@@ -13,5 +14,6 @@ pub use authority::{Authority, Issued};
 pub use cluster::RedisCluster;
 pub use link::Link;
 pub use port::free_port;
+pub use postgres::PostgresServer;
 pub use process::Signal;
 pub use server::RedisServer;
