@@ -9,7 +9,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 PROPTEST_CASES ?= 20000
 
-.PHONY: help run test bench soak fmt lint doc loom deny need-rust need-redis need-proxies need-envoy need-cargo-deny
+.PHONY: help run test bench soak fmt lint doc loom deny need-rust need-redis need-proxies need-envoy need-postgres need-prometheus need-cargo-deny
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,7 +18,7 @@ run: need-rust ## Show what there is today (tollgate demo)
 	@echo "==> building and running the demo"
 	@cargo run --quiet --locked -p tollgate -- demo
 
-test: need-rust need-redis need-proxies need-envoy ## Check everything: format, lints, tests, model, docs, examples, dependencies
+test: need-rust need-redis need-proxies need-envoy need-postgres need-prometheus ## Check everything: format, lints, tests, model, docs, examples, dependencies
 	@scripts/test
 
 bench: need-rust need-redis ## Measure the limiter and the ledger against their peers
@@ -66,6 +66,12 @@ need-redis:
 
 need-envoy:
 	@scripts/need-envoy
+
+need-postgres:
+	@scripts/need-postgres
+
+need-prometheus:
+	@scripts/need-prometheus
 
 need-cargo-deny:
 	@scripts/need-cargo-deny

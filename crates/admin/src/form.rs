@@ -94,6 +94,22 @@ impl Form {
         self.take(key)
     }
 
+    /// A form within the form; an empty one if it is not there, which is said.
+    pub(crate) fn nested(&mut self, key: &str) -> Self {
+        let fields = match self.take(key) {
+            Some(Value::Object(fields)) => fields,
+            Some(_) => {
+                self.wrong::<()>(key, "wrong_type", "wrong type", "an object".into());
+                Map::new()
+            }
+            None => {
+                self.missing(key, "an object");
+                Map::new()
+            }
+        };
+        Self { fields, errors: Vec::new() }
+    }
+
     /// What has not been asked for yet.
     pub(crate) fn rest(&mut self) -> Map<String, Value> {
         std::mem::take(&mut self.fields)

@@ -3,7 +3,13 @@
 //! - [`start`] runs it beside a node, whose ledger it speaks to.
 //! - [`Accounts`] is for the command line: whoever can open the database can let people in.
 //! - [`openapi`] is the description of the API, made from the code.
+//! - [`whatif`] plays recorded demand under other policies.
 //! - [`Source`] adds to `/metrics` what other parts of a process count.
+
+#![allow(
+    clippy::cast_precision_loss,
+    reason = "counts become points of charts, where a millionth does not show"
+)]
 
 mod alert;
 mod api;
@@ -25,6 +31,7 @@ mod settings;
 mod state;
 mod store;
 mod ticket;
+pub mod whatif;
 
 pub use auth::Role;
 pub use auth::account::{Account, Accounts, FIRST_USER};

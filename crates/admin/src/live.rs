@@ -1,5 +1,7 @@
 //! How things stand this second: read once for everybody who looks.
 
+#![allow(clippy::cast_possible_truncation, reason = "points of charts are single precision")]
+
 use crate::history::{self, APP_WIDTH, Recorder, of_all, of_app};
 use crate::plane::Plane;
 use std::collections::BTreeMap;
@@ -94,7 +96,7 @@ impl Sampler {
         let apps = plane.apps();
         self.views.retain(|id, _| apps.iter().any(|app| app.id() == id));
         let operations = self.read_counts(&apps, &mut live);
-        self.read_connections(plane, &mut live);
+        Self::read_connections(plane, &mut live);
         self.read_latency(&mut live);
         let mut recorder = recorder.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         record(&mut recorder, &live, &operations, self.new_connections(&live));
@@ -141,7 +143,7 @@ impl Sampler {
         operations
     }
 
-    fn read_connections(&self, plane: &dyn Plane, live: &mut Live) {
+    fn read_connections(plane: &dyn Plane, live: &mut Live) {
         for connections in live.standing.keys().filter_map(|cluster| plane.connections(cluster)) {
             live.connections = sum(live.connections, connections.totals());
             for (app, counts) in connections.all_counts() {

@@ -5,11 +5,12 @@ use crate::plane::Plane;
 use crate::state::Shared;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::header;
+use http::{HeaderMap, header};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
+use std::collections::BTreeSet;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 use tollgate_core::reason::Reason;
@@ -24,7 +25,7 @@ pub trait Source: Debug + Send + Sync {
 }
 
 /// Serves the numbers.
-pub(crate) async fn serve(State(admin): State<Shared>) -> Response {
+pub(crate) async fn serve(State(admin): State<Shared>, headers: HeaderMap) -> Response {
     let mut registry = Registry::with_prefix("tollgate");
     registry.register_collector(Box::new(Snapshot { admin: Arc::clone(&admin) }));
     for source in &admin.sources {
@@ -34,8 +35,31 @@ pub(crate) async fn serve(State(admin): State<Shared>) -> Response {
     if prometheus_client::encoding::text::encode(&mut text, &registry).is_err() {
         return http::StatusCode::INTERNAL_SERVER_ERROR.into_response();
     }
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], text).into_response()
+    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if accepted.contains("application/openmetrics-text") {
+        let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+        return ([(header::CONTENT_TYPE, kind)], text).into_response();
+    }
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], classic(&text)).into_response()
+}
+
+/// The older format, for whoever does not ask for the newer: counters are described by the names they are written with,
+/// and nothing is said of units and of the end.
+fn classic(text: &str) -> String {
+    let counters: BTreeSet<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.strip_suffix(" counter")).collect();
+    let mut classic = String::with_capacity(text.len());
+    for line in text.lines().filter(|line| *line != "# EOF" && !line.starts_with("# UNIT ")) {
+        let mut words = line.splitn(4, ' ');
+        match (words.next(), words.next(), words.next(), words.next()) {
+            (Some("#"), Some(what), Some(name), Some(rest)) if counters.contains(name) => {
+                classic.extend(["# ", what, " ", name, "_total ", rest]);
+            }
+            _ => classic.push_str(line),
+        }
+        classic.push('\n');
+    }
+    classic
 }
 
 #[derive(Debug)]
@@ -303,4 +327,18 @@ fn of_connections(page: &mut Page<'_>, plane: &dyn Plane, live: &Live) -> Result
         "connections never released by their holder",
         &rows(&|counts| counts.leaked),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_older_format_describes_counters_by_their_whole_names() {
+        let text = "# HELP a things\n# TYPE a counter\na_total{x=\"y\"} 1\n# HELP b_seconds time\n# TYPE b_seconds gauge\n\
+                    # UNIT b_seconds seconds\nb_seconds 2.0\n# EOF\n";
+        let expected = "# HELP a_total things\n# TYPE a_total counter\na_total{x=\"y\"} 1\n\
+                        # HELP b_seconds time\n# TYPE b_seconds gauge\nb_seconds 2.0\n";
+        assert_eq!(classic(text), expected);
+    }
 }

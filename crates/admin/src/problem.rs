@@ -65,7 +65,7 @@ impl FieldError {
     }
 
     #[must_use]
-    pub(crate) fn with_value(mut self, value: impl ToString) -> Self {
+    pub(crate) fn with_value(mut self, value: u64) -> Self {
         self.value = Some(value.to_string());
         self
     }

@@ -60,6 +60,7 @@ struct Watcher {
     emergencies: BTreeMap<ClusterId, i64>,
     drift: BTreeMap<String, f64>,
     last_decision: Option<DecisionId>,
+    has_first_version: bool,
     looks: u64,
 }
 
@@ -81,6 +82,9 @@ impl Watcher {
             self.tell_refusals(admin, now);
         }
         self.follow_emergencies(admin, &live).await;
+        if !self.has_first_version && live.clusters.len() == live.standing.len() {
+            self.has_first_version = admin.keep_first_version().await.is_ok();
+        }
         if self.looks.is_multiple_of(DRIFT_EVERY) {
             self.drift = drift(admin).await;
         }
@@ -94,13 +98,13 @@ impl Watcher {
         if self.looks.is_multiple_of(3_600) {
             let _ = admin.store.forget_alerts(now - KEPT_MS).await;
             let _ = admin.store.forget_series(now - KEPT_MS).await;
-            self.forget_gone(admin, &live);
+            Self::forget_gone(admin, &live);
         }
         self.looks += 1;
     }
 
     /// The history of applications that have been gone for a while is of no use.
-    fn forget_gone(&self, admin: &Admin, live: &Live) {
+    fn forget_gone(admin: &Admin, live: &Live) {
         if live.clusters.len() < live.standing.len() {
             return;
         }
@@ -108,7 +112,9 @@ impl Watcher {
         let mut recorder = admin.recorder();
         let gone: Vec<String> =
             recorder.names().filter(|name| !known.contains(name.as_str())).cloned().collect();
-        gone.iter().for_each(|name| recorder.forget(name));
+        for name in &gone {
+            recorder.forget(name);
+        }
     }
 
     /// What was refused since the last look.

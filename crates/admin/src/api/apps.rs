@@ -108,67 +108,85 @@ pub(crate) struct Pending {
     pub(crate) policy: PolicyDocument,
 }
 
-/// An application as it shall be. What is left out is as if nothing was said of it, not as it was.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "describes what is read field by field, so that every mistake is said at once")]
-pub(crate) struct AppInput {
-    /// Tokens per second that it can always count on. All of a cluster's add up to at most 90 % of its capacity.
-    #[schema(minimum = 1, maximum = 1_000_000_000)]
-    guaranteed_quota: u64,
-    /// The most tokens that it may save; at least the guarantee.
-    #[schema(minimum = 1, maximum = 4_000_000_000u64)]
-    burst_quota: u64,
-    /// The cluster it runs on; may be left out where there is only one, and cannot be changed.
-    cluster: Option<String>,
-    /// How often the burst allowance starts anew, in seconds.
-    #[schema(minimum = 1, maximum = 86_400, default = 60)]
-    burst_duration_s: Option<u64>,
-    /// 0 matters most, 3 least.
-    #[schema(minimum = 0, maximum = 3, default = 2)]
-    priority: Option<u8>,
-    /// The most tokens that it may owe.
-    #[schema(minimum = 0, maximum = 4_000_000_000u64, default = 10_000)]
-    max_borrow: Option<u64>,
-    /// Whether it borrows by itself when nothing else is left.
-    #[schema(default = true)]
-    borrow: Option<bool>,
-    /// The share of its refill that goes into paying back, with at most 4 decimals.
-    #[schema(minimum = 0, maximum = 1, default = 0.5)]
-    repay_share: Option<f64>,
-    /// Whether it may pass at all.
-    #[schema(default = true)]
-    enabled: Option<bool>,
-    /// Whether decisions are made and counted, but not enforced.
-    #[schema(default = false)]
-    shadow: Option<bool>,
-    /// Whether the bytes of responses are charged too.
-    #[schema(default = false)]
-    charge_response: Option<bool>,
-    /// What passes while the ledger is out of reach.
-    outage: Option<OutageMode>,
-    /// Tokens per second and node that pass then.
-    #[schema(minimum = 1, maximum = 1_000_000_000)]
-    fail_open_tokens: Option<u64>,
-    /// Or the share of what the node had that passes then, with at most 4 decimals.
-    #[schema(minimum = 0, maximum = 1)]
-    fallback_ratio: Option<f64>,
-    /// Connections at any time.
-    #[schema(minimum = 1, maximum = 4_294_967_295u64, default = 1_000)]
-    max_connections: Option<u64>,
-    /// Connections while the cluster has room; at least as many.
-    #[schema(minimum = 1, maximum = 4_294_967_295u64)]
-    burst_connections: Option<u64>,
-    /// Prices of its own.
-    cost: Option<CostDocument>,
-    /// Why it is changed, for those who read it later.
-    #[schema(max_length = 1_000)]
-    reason: Option<String>,
-    /// When it shall take effect, in milliseconds since 1970; at once if that has passed or is left out.
-    #[schema(minimum = 0, maximum = 9_007_199_254_740_991i64)]
-    effective_time: Option<i64>,
-    /// What happens to the tokens in its bucket.
-    carry: Option<CarryInput>,
+/// Both ways to write an application: with its name, and without where the path has it.
+macro_rules! app_input {
+    ($($(#[$meta:meta])* $name:ident { $($id:tt)* })+) => {
+        $($(#[$meta])*
+        #[derive(Clone, Debug, Deserialize, ToSchema)]
+        #[serde(deny_unknown_fields)]
+        #[expect(dead_code, reason = "describes what is read field by field, so that every mistake is said at once")]
+        pub(crate) struct $name {
+            $($id)*
+            /// Tokens per second that it can always count on. All of a cluster's add up to at most 90 % of its capacity.
+            #[schema(minimum = 1, maximum = 1_000_000_000)]
+            guaranteed_quota: u64,
+            /// The most tokens that it may save; at least the guarantee.
+            #[schema(minimum = 1, maximum = 4_000_000_000u64)]
+            burst_quota: u64,
+            /// The cluster it runs on; may be left out where there is only one, and cannot be changed.
+            cluster: Option<String>,
+            /// How often the burst allowance starts anew, in seconds.
+            #[schema(minimum = 1, maximum = 86_400, default = 60)]
+            burst_duration_s: Option<u64>,
+            /// 0 matters most, 3 least.
+            #[schema(minimum = 0, maximum = 3, default = 2)]
+            priority: Option<u8>,
+            /// The most tokens that it may owe.
+            #[schema(minimum = 0, maximum = 4_000_000_000u64, default = 10_000)]
+            max_borrow: Option<u64>,
+            /// Whether it borrows by itself when nothing else is left.
+            #[schema(default = true)]
+            borrow: Option<bool>,
+            /// The share of its refill that goes into paying back, with at most 4 decimals.
+            #[schema(minimum = 0, maximum = 1, default = 0.5)]
+            repay_share: Option<f64>,
+            /// Whether it may pass at all.
+            #[schema(default = true)]
+            enabled: Option<bool>,
+            /// Whether decisions are made and counted, but not enforced.
+            #[schema(default = false)]
+            shadow: Option<bool>,
+            /// Whether the bytes of responses are charged too.
+            #[schema(default = false)]
+            charge_response: Option<bool>,
+            /// What passes while the ledger is out of reach.
+            outage: Option<OutageMode>,
+            /// Tokens per second and node that pass then.
+            #[schema(minimum = 1, maximum = 1_000_000_000)]
+            fail_open_tokens: Option<u64>,
+            /// Or the share of what the node had that passes then, with at most 4 decimals.
+            #[schema(minimum = 0, maximum = 1)]
+            fallback_ratio: Option<f64>,
+            /// Connections at any time.
+            #[schema(minimum = 1, maximum = 4_294_967_295u64, default = 1_000)]
+            max_connections: Option<u64>,
+            /// Connections while the cluster has room; at least as many.
+            #[schema(minimum = 1, maximum = 4_294_967_295u64)]
+            burst_connections: Option<u64>,
+            /// Prices of its own.
+            cost: Option<CostDocument>,
+            /// Why it is changed, for those who read it later.
+            #[schema(max_length = 1_000)]
+            reason: Option<String>,
+            /// When it shall take effect, in milliseconds since 1970; at once if that has passed or is left out.
+            #[schema(minimum = 0, maximum = 9_007_199_254_740_991i64)]
+            effective_time: Option<i64>,
+            /// What happens to the tokens in its bucket.
+            carry: Option<CarryInput>,
+        })+
+    };
+}
+
+app_input! {
+    /// An application as it shall be. What is left out is as if nothing was said of it, not as it was.
+    AppInput {}
+
+    /// A new application.
+    NewApp {
+        /// Its name.
+        #[schema(min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9_-]+$")]
+        app_id: String,
+    }
 }
 
 /// What happens to the tokens in a bucket when its quota changes.
@@ -181,17 +199,6 @@ pub(crate) enum CarryInput {
     Scale,
     /// They start over with one second of the new guarantee.
     Reset,
-}
-
-/// A new application.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
-#[expect(dead_code, reason = "describes what is read field by field")]
-pub(crate) struct NewApp {
-    /// Its name.
-    #[schema(min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9_-]+$")]
-    app_id: String,
-    #[serde(flatten)]
-    app: AppInput,
 }
 
 /// Which applications to list, and how.
@@ -421,7 +428,7 @@ pub(crate) async fn existing(admin: &Admin, name: &str) -> Result<Found, Problem
 }
 
 /// What is said about a change besides what changes.
-fn terms(form: &mut Form, kind: &'static str) -> Terms {
+pub(crate) fn terms(form: &mut Form, kind: &'static str) -> Terms {
     let reason = form.optional_text("reason", 0..=1_000).unwrap_or_default();
     let effective_at = form.whole("effective_time", 0..=9_007_199_254_740_991);
     let carries = [("keep", Carry::Keep), ("scale", Carry::Scale), ("reset", Carry::Reset)];
@@ -430,7 +437,11 @@ fn terms(form: &mut Form, kind: &'static str) -> Terms {
 }
 
 /// Reads an application from what is left of a form, all mistakes of both at once.
-fn read(admin: &Admin, id: &AppId, mut form: Form) -> Result<tollgate_config::policy::App, Problem> {
+pub(crate) fn read(
+    admin: &Admin,
+    id: &AppId,
+    mut form: Form,
+) -> Result<tollgate_config::policy::App, Problem> {
     let fields: Map<String, Value> = form.rest();
     let read = document::read(id, fields, &admin.clusters(), &admin.settings.prices);
     if let Err(errors) = &read {

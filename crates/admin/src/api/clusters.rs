@@ -18,10 +18,12 @@ use tollgate_config::Policy;
 use tollgate_core::id::ClusterId;
 use tollgate_core::quota::Capacity;
 use tollgate_ledger::protocol::ClusterView;
+use tollgate_node::connection::Connections;
 use utoipa::ToSchema;
 
 /// A cluster: what it can stand, and how it is doing.
 #[derive(Clone, Debug, Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the names that callers see")]
 pub(crate) struct Cluster {
     /// Its name.
     cluster_id: String,
@@ -271,7 +273,7 @@ fn shown(admin: &Admin, id: &ClusterId, view: &ClusterView) -> Cluster {
         apps: view.apps,
         nodes: view.nodes,
         silent_nodes: view.silent_nodes,
-        max_connections: admin.plane.connections(id).map_or(0, |connections| connections.cluster_max()),
+        max_connections: admin.plane.connections(id).map_or(0, Connections::cluster_max),
     }
 }
 
@@ -301,9 +303,9 @@ fn read(id: &ClusterId, before: &Capacity, mut form: Form) -> Result<Capacity, P
             Ok(policy.clusters().get(&**id).map_or(*before, |cluster| cluster.capacity))
         }
         Err(errors) => {
-            for error in errors.iter() {
+            for error in &errors {
                 let mut error = FieldError::from(error);
-                error.path = error.path.trim_start_matches("clusters[0].").to_owned();
+                error.path = error.path.replace("clusters[0].", "");
                 form.fault(error);
             }
             form.finish().map(|()| *before)

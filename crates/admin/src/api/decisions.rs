@@ -8,6 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use tollgate_core::decision::{Tier, Verdict};
+use tollgate_core::units::Millis;
 use tollgate_node::{DecisionId, Record};
 use utoipa::{IntoParams, ToSchema};
 
@@ -115,7 +116,7 @@ pub(crate) async fn list(
     let limit = params.limit.unwrap_or(100);
     if !(1..=500).contains(&limit) {
         let error = FieldError::new("limit", "out_of_range", "out of range", "a whole number from 1 to 500");
-        return Err(Problem::invalid(vec![error.with_value(limit)]));
+        return Err(Problem::invalid(vec![error.with_value(limit.into())]));
     }
     let decisions = admin.plane.latest(usize::MAX).into_iter().map(|record| Decision::from(&record));
     let wanted = decisions.filter(|decision| {
@@ -167,7 +168,7 @@ impl From<&Record> for Decision {
             },
             limit: decision.limit.floor(),
             remaining: decision.remaining.floor(),
-            retry_after_ms: decision.retry_after.map(|wait| wait.get()),
+            retry_after_ms: decision.retry_after.map(Millis::get),
             reset_after_ms: decision.reset_after.get(),
             policy_version: decision.policy_version,
         }

@@ -235,7 +235,7 @@ pub(crate) fn tell(admin: &Admin, cluster: &ClusterId, is_active: bool, reason: 
 
 async fn shown(admin: &Admin) -> Result<EmergencyStatus, Problem> {
     let apps = policy::all(&*admin.plane).await?;
-    let mut clusters = Vec::new();
+    let mut shown = Vec::new();
     for id in admin.clusters() {
         let view = admin.plane.cluster(&id).await?;
         let (cause, since, until) = match view.emergency {
@@ -249,17 +249,17 @@ async fn shown(admin: &Admin) -> Result<EmergencyStatus, Problem> {
         let effects = Priority::ALL.map(|priority| {
             let affected =
                 apps.iter().filter(|app| app.app.cluster == id && app.app.quota.priority == priority);
-            let guarantees: Vec<u64> = affected.map(|app| app.app.quota.guaranteed.floor()).collect();
-            let guaranteed = guarantees.iter().sum();
+            let promises: Vec<u64> = affected.map(|app| app.app.quota.guaranteed.floor()).collect();
+            let guaranteed = promises.iter().sum();
             EmergencyEffect {
                 priority: priority.number(),
                 ratio: ratio(priority).as_f64(),
-                apps: guarantees.len() as u64,
+                apps: promises.len() as u64,
                 guaranteed,
                 in_force: ratio(priority).apply(guaranteed),
             }
         });
-        clusters.push(ClusterEmergency {
+        shown.push(ClusterEmergency {
             cluster_id: id.to_string(),
             active: view.emergency.is_on(),
             cause,
@@ -269,29 +269,22 @@ async fn shown(admin: &Admin) -> Result<EmergencyStatus, Problem> {
             effects: effects.into(),
         });
     }
-    Ok(EmergencyStatus { active: clusters.iter().any(|cluster| cluster.active), clusters })
+    Ok(EmergencyStatus { active: shown.iter().any(|cluster| cluster.active), clusters: shown })
 }
 
 /// The cluster that is meant; the only one if none is named.
 fn cluster(admin: &Admin, form: &mut Form) -> Result<ClusterId, Problem> {
     let clusters = admin.clusters();
-    match form.optional_text("cluster_id", 1..=128) {
-        Some(name) => admin.cluster(&name),
-        None => match &clusters[..] {
-            [only] => Ok(only.clone()),
-            _ => {
-                let names: Vec<&str> = clusters.iter().map(|id| &**id).collect();
-                let error = FieldError::new(
-                    "cluster_id",
-                    "missing",
-                    "missing",
-                    format!("one of {}", names.join(", ")),
-                );
-                form.fault(error.clone());
-                Err(Problem::invalid(vec![error]))
-            }
-        },
+    if let Some(name) = form.optional_text("cluster_id", 1..=128) {
+        return admin.cluster(&name);
     }
+    if let [only] = &clusters[..] {
+        return Ok(only.clone());
+    }
+    let names: Vec<&str> = clusters.iter().map(|id| &**id).collect();
+    let error = FieldError::new("cluster_id", "missing", "missing", format!("one of {}", names.join(", ")));
+    form.fault(error.clone());
+    Err(Problem::invalid(vec![error]))
 }
 
 pub(crate) fn millis(time: Millis) -> i64 {

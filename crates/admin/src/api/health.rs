@@ -22,6 +22,7 @@ pub(crate) struct Alive {
 
 /// Whether the process can do its work.
 #[derive(Clone, Debug, Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the names that callers see")]
 pub(crate) struct Ready {
     /// Whether it can.
     ready: bool,

@@ -18,6 +18,7 @@ mod page;
 mod session;
 mod users;
 mod versions;
+mod whatif;
 mod ws;
 
 use crate::form::MAX_BODY;
@@ -37,6 +38,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(apps::list, apps::create))
         .routes(routes!(apps::get, apps::put, apps::delete))
         .routes(routes!(apps::reset))
+        .routes(routes!(whatif::what_if))
         .routes(routes!(clusters::list))
         .routes(routes!(clusters::get, clusters::put))
         .routes(routes!(clusters::balance))

@@ -42,7 +42,7 @@ impl Paging {
         let errors: Vec<FieldError> = wrong
             .map(|(key, value, most)| {
                 let expected = format!("a whole number from 1 to {most}");
-                FieldError::new(key, "out_of_range", "out of range", expected).with_value(value)
+                FieldError::new(key, "out_of_range", "out of range", expected).with_value(value.into())
             })
             .collect();
         if errors.is_empty() { Ok(paging) } else { Err(Problem::invalid(errors)) }

@@ -164,8 +164,8 @@ pub(crate) async fn diff(
         existing(&admin, from).await?;
     }
     existing(&admin, to).await?;
-    let changed = between(&admin, from.min(to), from.max(to)).await?;
-    let changes = changed.into_iter().flat_map(|((kind, id), (before, after))| {
+    let touched = between(&admin, from.min(to), from.max(to)).await?;
+    let changes = touched.into_iter().flat_map(|((kind, id), (before, after))| {
         let (before, after) = if from <= to { (before, after) } else { (after, before) };
         differences(&kind, &id, before.as_ref(), after.as_ref())
     });

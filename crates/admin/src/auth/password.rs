@@ -27,14 +27,10 @@ pub(crate) async fn hash(password: String) -> Option<String> {
 /// Whether the password is the one that was hashed. Without a hash the answer is no, and takes as long.
 pub(crate) async fn verify(password: String, hash: Option<String>) -> bool {
     let _turn = AT_A_TIME.acquire().await;
-    let verified = tokio::task::spawn_blocking(move || match hash {
-        Some(hash) => verify_now(&password, &hash),
-        None => {
-            if let Some(hash) = &*NOBODYS {
-                verify_now(&password, hash);
-            }
-            false
-        }
+    let verified = tokio::task::spawn_blocking(move || {
+        let is_known = hash.is_some();
+        let hash = hash.or_else(|| NOBODYS.clone()).unwrap_or_default();
+        verify_now(&password, &hash) && is_known
     });
     verified.await.unwrap_or(false)
 }

@@ -149,12 +149,16 @@ fn pack(numbers: &[u64]) -> Box<[u8]> {
     for &number in numbers {
         let mut rest = number;
         while rest >= 0x80 {
-            bytes.push((rest & 0x7f) as u8 | 0x80);
+            bytes.push(low_bits(rest) | 0x80);
             rest >>= 7;
         }
-        bytes.push(rest as u8);
+        bytes.push(low_bits(rest));
     }
     bytes.into()
+}
+
+const fn low_bits(number: u64) -> u8 {
+    number.to_le_bytes()[0] & 0x7f
 }
 
 fn unpack(bytes: &[u8]) -> impl Iterator<Item = u64> {
@@ -216,7 +220,8 @@ mod tests {
     #[test]
     fn all_of_it_is_bounded() {
         let mut demand = Demand::default();
-        let piece: Vec<u8> = [&0u32.to_le_bytes()[..], &60_000u16.to_le_bytes(), &[0x80; 60_000]].concat();
+        let piece: Vec<u8> =
+            [&0u32.to_le_bytes()[..], &60_000u16.to_le_bytes(), &vec![0x80; 60_000]].concat();
         for i in 0..2_000 {
             demand.restore(&format!("app-{i}"), &piece);
         }

@@ -144,7 +144,9 @@ mod tests {
         for second in 0..SAVE_EVERY {
             let due = recorder.due(second);
             most = most.max(due.len());
-            due.iter().for_each(|saved| restored.restore(&saved.name, &saved.data));
+            for saved in &due {
+                restored.restore(&saved.name, &saved.data);
+            }
         }
         assert!(most <= 5, "{most} in one second");
         assert_eq!(restored.names().count(), 1_000);

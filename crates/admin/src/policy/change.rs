@@ -56,6 +56,7 @@ impl Terms {
 
 /// A change of policy with its number.
 #[derive(Clone, Debug, Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the names that callers see")]
 pub(crate) struct Version {
     /// Its number.
     pub(crate) version: i64,
@@ -156,6 +157,35 @@ impl Admin {
         let data = json!({"version": number, "kind": terms.kind, "author": caller.name, "reason": terms.reason, "changes": told});
         self.hub.tell(EventKind::ConfigChange, data, now);
         Ok(number)
+    }
+
+    /// Makes a first version of what was found, if there is none: something to go back to.
+    pub(crate) async fn keep_first_version(&self) -> Result<(), Problem> {
+        let _turn = self.changing.lock().await;
+        if self.store.versions(0, 1).await?.total > 0 {
+            return Ok(());
+        }
+        let changes: Vec<Change> = super::all(&*self.plane)
+            .await?
+            .iter()
+            .map(|found| Change {
+                kind: "app".into(),
+                id: found.id.to_string(),
+                cluster: found.app.cluster.to_string(),
+                ledger_version: found.version(),
+                before: None,
+                after: Some(self.document(found)),
+            })
+            .collect();
+        let version = NewVersion {
+            author: "system".into(),
+            reason: "as it was found".into(),
+            kind: "found".into(),
+            effective_at: None,
+            changes: json!(changes).to_string(),
+        };
+        self.store.add_version(&version, clock::wall()).await?;
+        Ok(())
     }
 
     /// Puts an application into a state that it was in: there or not there.

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 
 /// What an application was promised and how it is treated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[expect(clippy::struct_excessive_bools, reason = "these are the switches an application has")]
 pub(crate) struct PolicyDocument {
     /// Its name: 1 to 128 of `A-Z a-z 0-9 _ -`.
     #[schema(min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9_-]+$", example = "video-service")]
@@ -124,9 +125,7 @@ pub(crate) fn read(
     // Whether the guarantees fit is for the ledger to say, which knows all of them.
     let clusters: Vec<Value> =
         clusters.iter().map(|id| json!({"id": &**id, "capacity": Rate::MAX.floor()})).collect();
-    let inherited = Policy::from_value(&json!({})).map(|policy| policy.to_value()).unwrap_or_default();
-    let cost = cost_tree(prices).unwrap_or_else(|| inherited["cost"].clone());
-    let tree = json!({"clusters": clusters, "apps": [fields], "cost": cost});
+    let tree = json!({"clusters": clusters, "apps": [fields], "cost": cost_tree(prices)});
     match Policy::from_value(&tree) {
         Ok(policy) => policy.apps().get(&**id).cloned().ok_or_else(Vec::new),
         Err(errors) => Err(errors.iter().map(|error| relative(FieldError::from(error))).collect()),
@@ -134,16 +133,16 @@ pub(crate) fn read(
 }
 
 /// Prices as they are written for all.
-fn cost_tree(prices: &PriceList) -> Option<Value> {
+fn cost_tree(prices: &PriceList) -> Value {
     let base: Map<String, Value> = tollgate_core::cost::Operation::ALL
         .into_iter()
         .map(|operation| (operation.name().to_owned(), json!(prices.base(operation))))
         .collect();
-    Some(json!({
+    json!({
         "quantum_bytes": prices.quantum().get(),
         "bandwidth_coefficient": prices.coefficient().as_f64(),
         "base": base,
-    }))
+    })
 }
 
 /// Where the mistake is, as the caller wrote it.
@@ -191,7 +190,7 @@ mod tests {
     fn every_mistake_is_said_at_once_where_it_is() {
         let id = AppId::new("a").unwrap();
         let fields = json!({"guaranteed_quota": 0, "burst_quota": "x", "priority": 9, "colour": 1});
-        let Value::Object(fields) = fields else { unreachable!() };
+        let fields = fields.as_object().unwrap().clone();
         let errors = read(&id, fields, &[ClusterId::new("c").unwrap()], &PriceList::default()).unwrap_err();
         let mut paths: Vec<&str> = errors.iter().map(|error| error.path.as_str()).collect();
         paths.sort_unstable();
@@ -203,9 +202,9 @@ mod tests {
         let (id, cluster) = (AppId::new("a").unwrap(), ClusterId::new("c").unwrap());
         let prices = PriceList::default();
         let fields = json!({"guaranteed_quota": 5, "burst_quota": 9, "cost": {"base": {"GET": 7}}, "fallback_ratio": 0.5});
-        let Value::Object(fields) = fields else { unreachable!() };
+        let fields = fields.as_object().unwrap().clone();
         let app = read(&id, fields, std::slice::from_ref(&cluster), &prices).unwrap();
-        let Value::Object(mut written) = to_value(&id, &app, &prices) else { unreachable!() };
+        let mut written = to_value(&id, &app, &prices).as_object().unwrap().clone();
         let document: PolicyDocument = serde_json::from_value(written.clone().into()).unwrap();
         assert_eq!((document.guaranteed_quota, document.fallback_ratio), (5, Some(0.5)));
         assert_eq!(document.cost.unwrap().base["GET"], 7);

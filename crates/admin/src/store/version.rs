@@ -53,7 +53,7 @@ impl Store {
     pub(crate) async fn add_version(&self, version: &NewVersion, now: i64) -> Stored<i64> {
         let text = "INSERT INTO versions (number, at, author, reason, kind, effective_at, changes)
                     SELECT COALESCE(MAX(number), 0) + 1, CAST($1 AS BIGINT), CAST($2 AS TEXT), CAST($3 AS TEXT),
-                           CAST($4 AS TEXT), CAST($5 AS BIGINT), CAST($6 AS TEXT) FROM versions
+                           CAST($4 AS TEXT), CAST($5 AS BIGINT), CAST($6 AS TEXT) FROM versions WHERE 1 = 1
                     ON CONFLICT (number) DO NOTHING RETURNING number";
         for _ in 0..ATTEMPTS {
             let row = sqlx::query(text)
