@@ -5,12 +5,11 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tollgate_config::rls::Rls;
 use tollgate_ledger::{Ledger, Slots};
-use tollgate_node::Node;
+use tollgate_node::{Node, door};
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use tonic_health::ServingStatus;
@@ -37,7 +36,7 @@ pub struct Handle {
 
 /// Opens the door. Must be called within a tokio runtime.
 pub async fn start<L: Ledger + Slots + 'static>(node: Node<L>, settings: Rls) -> io::Result<Handle> {
-    let listener = TcpListener::bind(settings.listen).await?;
+    let listener = door::listen(settings.listen)?;
     let address = listener.local_addr()?;
     let (health, health_service) = tonic_health::server::health_reporter();
     health.set_service_status(SERVICE, ServingStatus::Serving).await;

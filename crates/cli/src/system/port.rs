@@ -10,7 +10,13 @@ use tollgate_config::Settings;
 /// port must be free.
 pub(super) fn demand(settings: &Settings) -> anyhow::Result<()> {
     let tls = settings.gateway.tls.as_ref().map(|tls| ("gateway.tls.listen", tls.listen));
-    let ours = [("listen.gateway", settings.listen.gateway), ("listen.check", settings.listen.check)];
+    let listen = &settings.listen;
+    let ours = [
+        ("listen.gateway", listen.gateway),
+        ("listen.check", listen.check),
+        ("listen.rls", listen.rls),
+        ("listen.admin", listen.admin),
+    ];
     for (key, address) in ours.into_iter().chain(tls) {
         TcpListener::bind(address).map_err(|error| taken(key, address, &error))?;
     }
