@@ -14,7 +14,7 @@ PROPTEST_CASES ?= 20000
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: need-rust ## Show what there is today (tollgate demo)
+run: need-rust ## Run everything in one terminal, with traffic (tollgate demo)
 	@echo "==> building and running the demo"
 	@cargo run --quiet --locked -p tollgate -- demo
 
