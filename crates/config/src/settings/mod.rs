@@ -10,6 +10,7 @@ pub use url::LedgerUrl;
 
 use crate::gateway::Gateway;
 use crate::reader::Table;
+use crate::resp::Resp;
 use crate::rls::Rls;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -32,6 +33,8 @@ pub struct Settings {
     pub gateway: Gateway,
     /// `[rls]`
     pub rls: Rls,
+    /// `[resp]`
+    pub resp: Resp,
 }
 
 /// How the node leases tokens and reports what it spent.
@@ -87,7 +90,15 @@ impl Settings {
         let listen = Listen::read(root.table("listen"));
         let gateway = Gateway::read(root, listen.as_ref().map(|listen| listen.gateway));
         let rls = Rls::read(root.table("rls"), listen.as_ref().map(|listen| listen.rls));
-        Some(Self { node: node?, ledger: ledger?, listen: listen?, gateway: gateway?, rls: rls? })
+        let resp = Resp::read(root.table("resp"));
+        Some(Self {
+            node: node?,
+            ledger: ledger?,
+            listen: listen?,
+            gateway: gateway?,
+            rls: rls?,
+            resp: resp?,
+        })
     }
 
     /// The settings as they would be written, except that passwords are hidden: to show, not to read back.
@@ -111,6 +122,7 @@ impl Settings {
             },
             "listen": self.listen.to_value(),
             "rls": self.rls.to_value(),
+            "resp": self.resp.to_value(),
         });
         if let Some(map) = value.as_object_mut() {
             map.extend(self.gateway.to_map());
