@@ -154,6 +154,11 @@ impl App {
         Tokens::from_micros(self.owed.swap(0, Ordering::Relaxed))
     }
 
+    /// Whether anything was counted or is owed that the ledger has not been told of.
+    pub(crate) fn has_counted(&self) -> bool {
+        !self.tally.is_empty() || !self.undone.is_empty() || self.owed.load(Ordering::Relaxed) > 0
+    }
+
     /// Whether the policy says to decide and count, but to let pass.
     pub(crate) fn is_shadow(&self) -> bool {
         self.terms.load().policy.shadow

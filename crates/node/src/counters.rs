@@ -27,6 +27,8 @@ pub struct Counts {
     pub refused: [u64; Reason::ALL.len()],
     /// Requests that were let through although they would have been refused.
     pub shadowed: u64,
+    /// What was asked for in vain, in whole tokens, shadow mode included.
+    pub refused_cost: u64,
     /// Requests that had to ask the ledger.
     pub misses: u64,
     /// Requests whose cost was given back.
@@ -108,6 +110,7 @@ impl Counters {
             }),
             refused: std::array::from_fn(|i| read(&self.refused[i])),
             shadowed: read(&self.shadowed),
+            refused_cost: read(&self.refused_cost) / Tokens::MICROS_PER_TOKEN,
             misses: read(&self.misses),
             rolled_back: read(&self.rolled_back),
         }

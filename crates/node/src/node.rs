@@ -25,7 +25,7 @@ use tollgate_core::cost::{Price, PriceList};
 use tollgate_core::decision::{Decision, Tier, Verdict};
 use tollgate_core::id::{AppId, ClusterId, NodeId};
 use tollgate_core::reason::Reason;
-use tollgate_core::units::{Millis, Tokens};
+use tollgate_core::units::{Millis, Nanos, Tokens};
 use tollgate_ledger::{Ledger, Slots};
 
 /// What a node needs to know before it starts.
@@ -152,6 +152,11 @@ impl<L: Ledger + Slots + 'static> Node<L> {
         self.inner.roster.find(id)
     }
 
+    /// The application of that name, or the one that strangers are counted as.
+    pub fn resolve(&self, id: &str) -> Option<Arc<App>> {
+        self.inner.resolve(id)
+    }
+
     /// All applications that the node knows, in no order.
     pub fn apps(&self) -> Vec<Arc<App>> {
         self.inner.roster.all()
@@ -166,6 +171,12 @@ impl<L: Ledger + Slots + 'static> Node<L> {
             Some(decided) => decided,
             None => inner.check_stranger(request),
         }
+    }
+
+    /// Decides about a request of an application that was [found](Node::resolve) before.
+    #[inline]
+    pub fn check_of(&self, app: &Arc<App>, request: &Request<'_>) -> Result<Permit, NotYet> {
+        self.inner.check(app, request)
     }
 
     /// Decides about a request, and asks the ledger if it has to. Never takes longer than the ledger's timeout.
@@ -225,6 +236,11 @@ impl<L: Ledger + Slots + 'static> Node<L> {
     /// How many requests of unknown applications were refused.
     pub fn strangers_refused(&self) -> u64 {
         self.inner.strangers_refused.load(Ordering::Relaxed)
+    }
+
+    /// The time by which its connections are dated.
+    pub fn now(&self) -> Nanos {
+        self.inner.clock.now()
     }
 
     /// The ledger, for what is said to it directly.

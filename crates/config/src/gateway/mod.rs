@@ -3,7 +3,7 @@
 mod access_log;
 mod identity;
 mod limits;
-mod network;
+pub(crate) mod network;
 mod route;
 mod timeouts;
 mod tls;

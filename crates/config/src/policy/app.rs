@@ -86,6 +86,11 @@ impl App {
         map
     }
 
+    /// Every key but the name, as it is read; prices only as far as they differ from `inherited`.
+    pub fn to_value(&self, inherited: &PriceList) -> Value {
+        Value::Object(self.to_map(inherited))
+    }
+
     /// All that a ledger keeps for its nodes without reading it, as JSON: how requests are priced and treated.
     /// [`App::with_treatment`] reads it back.
     pub fn treatment(&self) -> String {

@@ -7,8 +7,8 @@ use serde_json::Value;
 const HIDDEN: &str = "a hidden value";
 
 /// Words that, in the name of a key, say that its value is not to be repeated.
-const SECRET_WORDS: [&str; 8] =
-    ["url", "password", "passwd", "secret", "token", "credential", "credentials", "key"];
+const SECRET_WORDS: [&str; 9] =
+    ["database", "url", "password", "passwd", "secret", "token", "credential", "credentials", "key"];
 
 /// The value at `path`, fit for an error message.
 pub(super) fn shown(path: &str, value: &Value) -> String {

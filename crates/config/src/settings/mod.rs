@@ -1,10 +1,16 @@
 //! What a process needs to know before it can start.
 
+mod admin;
+mod check;
 mod listen;
+mod log;
 mod tls;
 mod url;
 
+pub use admin::{Admin, Database};
+pub use check::Check;
 pub use listen::Listen;
+pub use log::{Log, LogFormat, LogLevel};
 pub use tls::{ClientCertificate, Tls};
 pub use url::LedgerUrl;
 
@@ -29,8 +35,14 @@ pub struct Settings {
     pub ledger: Ledger,
     /// `[listen]`
     pub listen: Listen,
+    /// `[admin]`
+    pub admin: Admin,
     /// `[gateway]`, `[identity]`, `[[upstreams]]` and `[[routes]]`
     pub gateway: Gateway,
+    /// `[check]`
+    pub check: Check,
+    /// `[log]`
+    pub log: Log,
     /// `[rls]`
     pub rls: Rls,
     /// `[resp]`
@@ -88,14 +100,20 @@ impl Settings {
         let node = Node::read(root.table("node"));
         let ledger = Ledger::read(root.table("ledger"));
         let listen = Listen::read(root.table("listen"));
+        let admin = Admin::read(root.table("admin"));
         let gateway = Gateway::read(root, listen.as_ref().map(|listen| listen.gateway));
+        let check = Check::read(root.table("check"));
+        let log = Log::read(root.table("log"));
         let rls = Rls::read(root.table("rls"), listen.as_ref().map(|listen| listen.rls));
         let resp = Resp::read(root.table("resp"));
         Some(Self {
             node: node?,
             ledger: ledger?,
             listen: listen?,
+            admin: admin?,
             gateway: gateway?,
+            check: check?,
+            log: log?,
             rls: rls?,
             resp: resp?,
         })
@@ -121,6 +139,9 @@ impl Settings {
                 "snapshot": self.ledger.snapshot.as_ref().map(|path| path.to_string_lossy()),
             },
             "listen": self.listen.to_value(),
+            "admin": self.admin.to_value(),
+            "check": self.check.to_value(),
+            "log": self.log.to_value(),
             "rls": self.rls.to_value(),
             "resp": self.resp.to_value(),
         });

@@ -12,9 +12,13 @@ use serde_json::{Value, json};
 use tollgate_core::decision::Decision;
 use tollgate_core::reason::{Blame, Reason};
 use tollgate_core::units::Millis;
+use tollgate_ledger::LedgerError;
 
 /// `X-Tollgate-Decision`: by this name a decision can be asked about later.
 pub const DECISION: HeaderName = HeaderName::from_static("x-tollgate-decision");
+
+/// `X-Tollgate-Reason`: why a request was refused, for proxies that do not pass the content on.
+pub const REASON: HeaderName = HeaderName::from_static("x-tollgate-reason");
 
 /// The answer to a request that may not pass.
 #[derive(Clone, Debug)]
@@ -62,6 +66,15 @@ impl Answer {
         answer
     }
 
+    /// The answer to a call that the ledger could not carry out: it may succeed if it is made again.
+    pub fn unsettled(error: &LedgerError) -> Self {
+        let reason = match error {
+            LedgerError::Timeout => Reason::RedisTimeout,
+            _ => Reason::RedisConnectionFailed,
+        };
+        Self::new(reason, Some(Millis::from_secs(1)))
+    }
+
     /// The content as it is sent.
     pub fn content(&self) -> String {
         self.body.to_string()
@@ -71,6 +84,7 @@ impl Answer {
         let retry_after = retry_after.map(retry_seconds);
         let mut headers = HeaderMap::with_capacity(12);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(REASON, HeaderValue::from_static(reason.code()));
         if let Some(seconds) = retry_after {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }

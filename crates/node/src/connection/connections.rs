@@ -169,6 +169,11 @@ impl Connections {
         self.0.shared.set_max(max);
     }
 
+    /// How many connections the cluster may have.
+    pub fn cluster_max(&self) -> u32 {
+        self.0.shared.max()
+    }
+
     /// How well the ledger can be reached, as the keeper last found.
     pub fn level(&self) -> Level {
         self.0.shared.level()
@@ -198,7 +203,8 @@ impl Connections {
 }
 
 impl Refused {
-    pub(crate) const UNKNOWN_APP: Self =
+    /// Nobody knows the application.
+    pub const UNKNOWN_APP: Self =
         Self { reason: Reason::UnknownApp, limit: 0, current: 0, retry_after: None };
 }
 

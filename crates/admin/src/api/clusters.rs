@@ -1,0 +1,314 @@
+//! Clusters.
+
+use super::etag::{IfMatch, etag};
+use super::page::Segment;
+use crate::auth::{Administrator, Operator, Viewer};
+use crate::form::Form;
+use crate::policy::{Change, Terms};
+use crate::problem::{FieldError, Problem};
+use crate::state::{Admin, Shared};
+use axum::Json;
+use axum::extract::State;
+use axum::response::IntoResponse;
+use http::HeaderMap;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use tollgate_config::Policy;
+use tollgate_core::id::ClusterId;
+use tollgate_core::quota::Capacity;
+use tollgate_ledger::protocol::ClusterView;
+use tollgate_node::connection::Connections;
+use utoipa::ToSchema;
+
+/// A cluster: what it can stand, and how it is doing.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the names that callers see")]
+pub(crate) struct Cluster {
+    /// Its name.
+    cluster_id: String,
+    #[serde(flatten)]
+    limits: ClusterDocument,
+    /// The version of its policies.
+    version: u64,
+    /// Another one whenever the ledger finds that it has lost something.
+    epoch: u64,
+    /// What all guarantees add up to, in tokens per second.
+    promised: u64,
+    /// The most that they may add up to.
+    promisable: u64,
+    /// Headroom for anybody, in tokens.
+    available: u64,
+    /// The share of the capacity that was granted over the last second.
+    usage: f64,
+    /// How much overload cuts of allocations above the guarantee.
+    overload_cut: f64,
+    /// Whether it is in emergency mode.
+    emergency: bool,
+    /// How many applications it has.
+    apps: u64,
+    /// How many nodes are heard of.
+    nodes: u64,
+    /// How many nodes fell silent and are still remembered.
+    silent_nodes: u64,
+    /// How many connections it may have.
+    max_connections: u32,
+}
+
+/// What a cluster can stand.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+struct ClusterDocument {
+    /// Tokens per second, for all applications together.
+    #[schema(minimum = 1, maximum = 1_000_000_000)]
+    capacity: u64,
+    /// The share that bursts and loans leave alone.
+    #[schema(minimum = 0, maximum = 1)]
+    reserved_ratio: f64,
+    /// How much unused headroom may pile up, as a share of the capacity.
+    #[schema(minimum = 1, maximum = 2)]
+    burst_ratio: f64,
+    /// The use at which emergency mode starts by itself.
+    #[schema(minimum = 0.0001, maximum = 1)]
+    emergency_threshold: f64,
+}
+
+/// A cluster as it shall be. What is left out stays as it is.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "describes what is read field by field")]
+pub(crate) struct ClusterInput {
+    /// Tokens per second, for all applications together.
+    #[schema(minimum = 1, maximum = 1_000_000_000)]
+    capacity: Option<u64>,
+    /// The share that bursts and loans leave alone.
+    #[schema(minimum = 0, maximum = 1)]
+    reserved_ratio: Option<f64>,
+    /// How much unused headroom may pile up, as a share of the capacity.
+    #[schema(minimum = 1, maximum = 2)]
+    burst_ratio: Option<f64>,
+    /// The use at which emergency mode starts by itself.
+    #[schema(minimum = 0.0001, maximum = 1)]
+    emergency_threshold: Option<f64>,
+    /// Why it is changed, for those who read it later.
+    #[schema(max_length = 1_000)]
+    reason: Option<String>,
+}
+
+/// All clusters.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Clusters {
+    /// The clusters, by name.
+    data: Vec<Cluster>,
+    /// How many there are.
+    total: usize,
+}
+
+/// Where every token of a cluster is.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Balance {
+    /// Whether everything is accounted for.
+    balances: bool,
+    /// Headroom for anybody, in tokens.
+    slack: u64,
+    /// All private headroom.
+    meters: u64,
+    /// The most that both together may be.
+    depth: u64,
+    /// One line for each application.
+    apps: Vec<BalanceLine>,
+}
+
+/// Where every token of an application is.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct BalanceLine {
+    /// Which application.
+    app_id: String,
+    /// Whether everything is accounted for.
+    balances: bool,
+    /// Rights in its bucket, in tokens.
+    tokens: u64,
+    /// Rights that are out on lease.
+    leased: u64,
+    /// What its leases add up to, node by node.
+    leases: u64,
+    /// What it owes.
+    debt: u64,
+}
+
+/// What a reconciliation corrected.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Reconciled {
+    /// By which share each application had drifted that was corrected.
+    corrected: BTreeMap<String, f64>,
+}
+
+/// Lists the clusters.
+#[utoipa::path(get, path = "/api/v1/clusters", tag = "clusters", extensions(("x-required-role" = json!("viewer"))),
+    responses((status = 200, description = "all clusters", body = Clusters)))]
+pub(crate) async fn list(State(admin): State<Shared>, _: Viewer) -> Result<Json<Clusters>, Problem> {
+    let mut data = Vec::new();
+    for id in admin.clusters() {
+        data.push(shown(&admin, &id, &admin.plane.cluster(&id).await?));
+    }
+    Ok(Json(Clusters { total: data.len(), data }))
+}
+
+/// Shows a cluster.
+#[utoipa::path(get, path = "/api/v1/clusters/{cluster_id}", tag = "clusters", params(("cluster_id" = String, Path,)),
+    extensions(("x-required-role" = json!("viewer"))),
+    responses((status = 200, description = "the cluster", body = Cluster, headers(("ETag" = String)))))]
+pub(crate) async fn get(
+    State(admin): State<Shared>,
+    _: Viewer,
+    Segment(name): Segment<String>,
+) -> Result<impl IntoResponse, Problem> {
+    let id = admin.cluster(&name)?;
+    let view = admin.plane.cluster(&id).await?;
+    Ok((etag(&tag(&view.capacity)), Json(shown(&admin, &id, &view))))
+}
+
+/// Changes what a cluster can stand. With `If-Match` it must be as the caller has seen it.
+#[utoipa::path(put, path = "/api/v1/clusters/{cluster_id}", tag = "clusters", request_body = ClusterInput,
+    params(("cluster_id" = String, Path,), ("If-Match" = Option<String>, Header,)),
+    extensions(("x-required-role" = json!("admin"))),
+    responses((status = 200, description = "it was changed", body = Cluster, headers(("ETag" = String)))))]
+pub(crate) async fn put(
+    State(admin): State<Shared>,
+    Administrator(caller): Administrator,
+    Segment(name): Segment<String>,
+    headers: HeaderMap,
+    mut form: Form,
+) -> Result<impl IntoResponse, Problem> {
+    let id = admin.cluster(&name)?;
+    let reason = form.optional_text("reason", 0..=1_000).unwrap_or_default();
+    let _turn = admin.changing.lock().await;
+    let view = admin.plane.cluster(&id).await?;
+    IfMatch::read(&headers)?.check(Some(&tag(&view.capacity)))?;
+    let capacity = read(&id, &view.capacity, form)?;
+    if view.promised > capacity.promisable() {
+        let message = "the guarantees on it add up to more than 90 % of that";
+        let least = view.promised.floor().saturating_mul(10).div_ceil(9);
+        let error = FieldError::new("capacity", "conflict", message, format!("at least {least}"));
+        return Err(Problem::invalid(vec![error.with_value(capacity.rate.floor())]));
+    }
+    if capacity != view.capacity {
+        let version = admin.plane.put_cluster(&id, &capacity).await?;
+        let change = Change {
+            kind: "cluster".into(),
+            id: id.to_string(),
+            cluster: id.to_string(),
+            ledger_version: version,
+            before: Some(document(&view.capacity)),
+            after: Some(document(&capacity)),
+        };
+        admin.publish(&caller, &[change], &Terms::now("update", &reason)).await?;
+    }
+    let view = admin.plane.cluster(&id).await?;
+    Ok((etag(&tag(&view.capacity)), Json(shown(&admin, &id, &view))))
+}
+
+/// Accounts for every token of a cluster.
+#[utoipa::path(get, path = "/api/v1/clusters/{cluster_id}/balance", tag = "clusters",
+    params(("cluster_id" = String, Path,)), extensions(("x-required-role" = json!("viewer"))),
+    responses((status = 200, description = "where every token is", body = Balance)))]
+pub(crate) async fn balance(
+    State(admin): State<Shared>,
+    _: Viewer,
+    Segment(name): Segment<String>,
+) -> Result<Json<Balance>, Problem> {
+    let id = admin.cluster(&name)?;
+    let audit = admin.plane.audit(&id).await?;
+    let apps = audit.lines.iter().map(|line| BalanceLine {
+        app_id: line.app.to_string(),
+        balances: line.balances(),
+        tokens: line.account.rights.floor(),
+        leased: line.account.outstanding.floor(),
+        leases: line.leased.floor(),
+        debt: line.account.loan.debt.ceil(),
+    });
+    Ok(Json(Balance {
+        balances: audit.balances(),
+        slack: audit.slack.floor(),
+        meters: audit.meters.floor(),
+        depth: audit.depth.floor(),
+        apps: apps.collect(),
+    }))
+}
+
+/// Compares what is out with what the leases add up to, and corrects what drifted too far.
+#[utoipa::path(post, path = "/api/v1/clusters/{cluster_id}/reconcile", tag = "clusters",
+    params(("cluster_id" = String, Path,)), extensions(("x-required-role" = json!("operator"))),
+    responses((status = 200, description = "what was corrected", body = Reconciled)))]
+pub(crate) async fn reconcile(
+    State(admin): State<Shared>,
+    Operator(caller): Operator,
+    Segment(name): Segment<String>,
+) -> Result<Json<Reconciled>, Problem> {
+    let id = admin.cluster(&name)?;
+    let corrected = admin.plane.reconcile(&id).await?;
+    let corrected: BTreeMap<String, f64> =
+        corrected.into_iter().map(|(app, drift)| (app.to_string(), drift.as_f64())).collect();
+    admin.audit(&caller, "cluster.reconcile", &name, None, Some(&json!(corrected))).await?;
+    Ok(Json(Reconciled { corrected }))
+}
+
+fn shown(admin: &Admin, id: &ClusterId, view: &ClusterView) -> Cluster {
+    let capacity = &view.capacity;
+    Cluster {
+        cluster_id: id.to_string(),
+        limits: ClusterDocument {
+            capacity: capacity.rate.floor(),
+            reserved_ratio: capacity.reserved.as_f64(),
+            burst_ratio: capacity.burst_ratio.as_f64(),
+            emergency_threshold: capacity.emergency_threshold.as_f64(),
+        },
+        version: view.version,
+        epoch: view.epoch,
+        promised: view.promised.floor(),
+        promisable: capacity.promisable().floor(),
+        available: view.slack.floor(),
+        usage: view.usage.as_f64(),
+        overload_cut: view.cut.as_f64(),
+        emergency: view.emergency.is_on(),
+        apps: view.apps,
+        nodes: view.nodes,
+        silent_nodes: view.silent_nodes,
+        max_connections: admin.plane.connections(id).map_or(0, Connections::cluster_max),
+    }
+}
+
+fn document(capacity: &Capacity) -> Value {
+    json!({
+        "capacity": capacity.rate.floor(),
+        "reserved_ratio": capacity.reserved.as_f64(),
+        "burst_ratio": capacity.burst_ratio.as_f64(),
+        "emergency_threshold": capacity.emergency_threshold.as_f64(),
+    })
+}
+
+/// What stands for a capacity in headers.
+fn tag(capacity: &Capacity) -> String {
+    let digest = crate::secret::digest(&document(capacity).to_string());
+    format!("\"{}\"", &digest[..16])
+}
+
+/// Reads a capacity by the same rules as the configuration file; what is left out stays as it was.
+fn read(id: &ClusterId, before: &Capacity, mut form: Form) -> Result<Capacity, Problem> {
+    let Value::Object(mut fields) = document(before) else { return Ok(*before) };
+    fields.extend(form.rest().into_iter().filter(|(_, value)| !value.is_null()));
+    fields.insert("id".into(), json!(&**id));
+    match Policy::from_value(&json!({"clusters": [fields]})) {
+        Ok(policy) => {
+            form.finish()?;
+            Ok(policy.clusters().get(&**id).map_or(*before, |cluster| cluster.capacity))
+        }
+        Err(errors) => {
+            for error in &errors {
+                let mut error = FieldError::from(error);
+                error.path = error.path.replace("clusters[0].", "");
+                form.fault(error);
+            }
+            form.finish().map(|()| *before)
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Who is calling, and what they may do.
+
+use super::Role;
+use crate::clock;
+use crate::problem::Problem;
+use crate::secret;
+use crate::state::Admin;
+use axum::extract::{ConnectInfo, FromRequestParts};
+use http::request::Parts;
+use http::{HeaderMap, header};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use tollgate_config::gateway::Network;
+
+/// What tokens of machines start with.
+pub(crate) const TOKEN_PREFIX: &str = "tgt";
+
+/// Who is calling.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    pub(crate) name: String,
+    pub(crate) kind: CallerKind,
+    pub(crate) role: Role,
+    pub(crate) ip: IpAddr,
+}
+
+/// What kind of caller it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CallerKind {
+    /// A person, in a session.
+    User {
+        /// Which session.
+        session: String,
+        /// Whether the password has to be changed before anything else.
+        must_change: bool,
+    },
+    /// A machine.
+    Token,
+}
+
+impl Caller {
+    pub(crate) const fn kind_name(&self) -> &'static str {
+        match self.kind {
+            CallerKind::User { .. } => "user",
+            CallerKind::Token => "token",
+        }
+    }
+
+    fn at_least(self, role: Role) -> Result<Self, Problem> {
+        if matches!(self.kind, CallerKind::User { must_change: true, .. }) {
+            let status = http::StatusCode::FORBIDDEN;
+            return Err(Problem::new(
+                status,
+                "password_change_required",
+                "the password has to be changed first",
+            )
+            .detail("PUT /api/v1/me/password"));
+        }
+        if self.role < role {
+            let detail =
+                format!("this needs the role {}, {} has {}", role.name(), self.name, self.role.name());
+            return Err(Problem::forbidden(detail));
+        }
+        Ok(self)
+    }
+}
+
+/// Anybody who is known, even if the password has to be changed first.
+#[derive(Clone, Debug)]
+pub(crate) struct Known(pub(crate) Caller);
+
+/// Somebody who may look.
+#[derive(Clone, Debug)]
+pub(crate) struct Viewer(pub(crate) Caller);
+
+/// Somebody who may change what applications get.
+#[derive(Clone, Debug)]
+pub(crate) struct Operator(pub(crate) Caller);
+
+/// Somebody who may do everything.
+#[derive(Clone, Debug)]
+pub(crate) struct Administrator(pub(crate) Caller);
+
+/// Where a call comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClientIp(pub(crate) IpAddr);
+
+impl FromRequestParts<Arc<Admin>> for Known {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, admin: &Arc<Admin>) -> Result<Self, Problem> {
+        let ip = client_ip(parts, &admin.settings.trusted_proxies);
+        let bearer = bearer(&parts.headers)?;
+        let machine = bearer.strip_prefix(TOKEN_PREFIX).and_then(|rest| rest.strip_prefix('_'));
+        match machine {
+            Some(rest) => machine_caller(admin, rest, ip).await.map(Self),
+            None => user_caller(admin, bearer, ip).await.map(Self),
+        }
+    }
+}
+
+macro_rules! needs {
+    ($($name:ident $role:ident,)+) => {
+        $(impl FromRequestParts<Arc<Admin>> for $name {
+            type Rejection = Problem;
+
+            async fn from_request_parts(parts: &mut Parts, admin: &Arc<Admin>) -> Result<Self, Problem> {
+                let Known(caller) = Known::from_request_parts(parts, admin).await?;
+                caller.at_least(Role::$role).map(Self)
+            }
+        })+
+    };
+}
+
+needs! {
+    Viewer Viewer,
+    Operator Operator,
+    Administrator Admin,
+}
+
+impl FromRequestParts<Arc<Admin>> for ClientIp {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, admin: &Arc<Admin>) -> Result<Self, Self::Rejection> {
+        Ok(Self(client_ip(parts, &admin.settings.trusted_proxies)))
+    }
+}
+
+async fn user_caller(admin: &Admin, token: &str, ip: IpAddr) -> Result<Caller, Problem> {
+    let stale = || Problem::unauthorized("the access token is wrong, has expired or was revoked");
+    let claims = admin.keys.check(token).ok_or_else(stale)?;
+    let user = admin.store.user(&claims.sub).await?.ok_or_else(stale)?;
+    let is_current = user.is_enabled && user.generation == claims.generation;
+    if !is_current || !admin.store.has_session(&claims.sid, clock::wall()).await? {
+        return Err(stale());
+    }
+    let role = Role::parse(&user.role).ok_or_else(stale)?;
+    let kind = CallerKind::User { session: claims.sid, must_change: user.must_change };
+    Ok(Caller { name: user.name, kind, role, ip })
+}
+
+async fn machine_caller(admin: &Admin, rest: &str, ip: IpAddr) -> Result<Caller, Problem> {
+    let wrong = || Problem::unauthorized("the token is wrong, has expired or was revoked");
+    let (id, secret) = rest.split_once('_').ok_or_else(wrong)?;
+    let token = admin.store.token(id).await?.ok_or_else(wrong)?;
+    let now = clock::wall();
+    if token.expires_at <= now || !secret::same(&token.hash, &secret::digest(secret)) {
+        return Err(wrong());
+    }
+    admin.store.saw_token(id, now).await?;
+    let role = Role::parse(&token.role).ok_or_else(wrong)?;
+    Ok(Caller { name: token.name, kind: CallerKind::Token, role, ip })
+}
+
+fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
+    let value =
+        headers.get(header::AUTHORIZATION).ok_or_else(|| Problem::unauthorized("no Authorization header"))?;
+    let value = value.to_str().unwrap_or_default();
+    let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
+    let token = token.trim();
+    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
+        return Err(Problem::unauthorized("expected Authorization: Bearer TOKEN"));
+    }
+    Ok(token)
+}
+
+/// Whom the call comes from: the peer, or whom trusted proxies name.
+pub(crate) fn client_ip(parts: &Parts, trusted: &[Network]) -> IpAddr {
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+    let peer = peer.map_or(IpAddr::from([0, 0, 0, 0]), |ConnectInfo(address)| address.ip().to_canonical());
+    if !is_trusted(peer, trusted) {
+        return peer;
+    }
+    let named = parts.headers.get_all("x-forwarded-for").into_iter().filter_map(|value| value.to_str().ok());
+    let named: Vec<IpAddr> =
+        named.flat_map(|value| value.split(',')).filter_map(|text| text.trim().parse().ok()).collect();
+    // The nearest that is not one of our own proxies: what is further away may be made up.
+    named
+        .iter()
+        .rev()
+        .copied()
+        .find(|ip| !is_trusted(*ip, trusted))
+        .or(named.first().copied())
+        .unwrap_or(peer)
+}
+
+fn is_trusted(ip: IpAddr, trusted: &[Network]) -> bool {
+    trusted.iter().any(|network| network.contains(ip))
+}

@@ -1,0 +1,169 @@
+//! One series of numbers, kept ever coarser the older they get.
+
+use std::collections::VecDeque;
+
+/// How a number of a series is put together from finer ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// They add up.
+    Sum,
+    /// The last one counts.
+    Gauge,
+}
+
+/// What a series is made of: seconds of a point, and how many points are kept. Five minutes, an hour, six hours, a day and
+/// a week.
+pub(crate) const RINGS: [(u32, usize); 5] = [(1, 300), (10, 360), (60, 360), (240, 360), (1_800, 336)];
+
+/// A point: since when, and one number for each thing that is counted.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Point {
+    /// Seconds since 1970.
+    pub(crate) at: u32,
+    pub(crate) values: Box<[f32]>,
+}
+
+/// A series: a ring of points for each resolution.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    kinds: &'static [Kind],
+    rings: [VecDeque<Point>; RINGS.len()],
+}
+
+impl Series {
+    pub(crate) fn new(kinds: &'static [Kind]) -> Self {
+        Self { kinds, rings: Default::default() }
+    }
+
+    /// Adds what happened in the second that starts at `at`.
+    pub(crate) fn add(&mut self, at: u32, values: &[f32]) {
+        for (ring, (step, most)) in self.rings.iter_mut().zip(RINGS) {
+            let start = at - at % step;
+            match ring.back_mut() {
+                Some(last) if last.at == start => merge(self.kinds, &mut last.values, values),
+                // A clock that went back: what is there stays.
+                Some(last) if last.at > start => {}
+                _ => {
+                    if ring.len() == most {
+                        ring.pop_front();
+                    }
+                    ring.push_back(Point { at: start, values: values.into() });
+                }
+            }
+        }
+    }
+
+    /// The points of a resolution that are not older than `since`.
+    pub(crate) fn points(&self, ring: usize, since: u32) -> impl Iterator<Item = &Point> {
+        self.rings[ring].iter().filter(move |point| point.at >= since)
+    }
+
+    /// What a number adds up to since then, as far as the ring goes.
+    pub(crate) fn sum(&self, ring: usize, value: usize, since: u32) -> f64 {
+        self.points(ring, since).map(|point| f64::from(point.values[value])).sum()
+    }
+
+    /// All but the finest ring, to be kept.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![1, u8::try_from(self.kinds.len()).unwrap_or(u8::MAX)];
+        for ring in &self.rings[1..] {
+            bytes.extend(u32::try_from(ring.len()).unwrap_or_default().to_le_bytes());
+            for point in ring {
+                bytes.extend(point.at.to_le_bytes());
+                bytes.extend(point.values.iter().flat_map(|value| value.to_le_bytes()));
+            }
+        }
+        bytes
+    }
+
+    /// What was kept; none if it is not of this kind.
+    pub(crate) fn from_bytes(kinds: &'static [Kind], bytes: &[u8]) -> Option<Self> {
+        let (head, mut rest) = bytes.split_at_checked(2)?;
+        if head != [1, u8::try_from(kinds.len()).ok()?] {
+            return None;
+        }
+        let mut series = Self::new(kinds);
+        for (ring, (_, most)) in series.rings.iter_mut().zip(RINGS).skip(1) {
+            let count = usize::try_from(word(&mut rest)?).ok()?;
+            if count > most {
+                return None;
+            }
+            for _ in 0..count {
+                let at = word(&mut rest)?;
+                let values =
+                    (0..kinds.len()).map(|_| word(&mut rest).map(f32::from_bits)).collect::<Option<_>>()?;
+                ring.push_back(Point { at, values });
+            }
+        }
+        rest.is_empty().then_some(series)
+    }
+}
+
+fn merge(kinds: &[Kind], into: &mut [f32], values: &[f32]) {
+    for ((kind, sum), value) in kinds.iter().zip(into).zip(values) {
+        match kind {
+            Kind::Sum => *sum += value,
+            Kind::Gauge => *sum = *value,
+        }
+    }
+}
+
+fn word(bytes: &mut &[u8]) -> Option<u32> {
+    let (word, rest) = bytes.split_first_chunk::<4>()?;
+    *bytes = rest;
+    Some(u32::from_le_bytes(*word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const KINDS: &[Kind] = &[Kind::Sum, Kind::Gauge];
+
+    #[test]
+    fn a_week_fits_and_no_more() {
+        let mut series = Series::new(KINDS);
+        for at in 0..8 * 86_400 {
+            series.add(at, &[1.0, 2.0]);
+        }
+        let lengths: Vec<usize> = (0..RINGS.len()).map(|ring| series.points(ring, 0).count()).collect();
+        assert_eq!(lengths, RINGS.map(|(_, most)| most));
+        let now = 8 * 86_400;
+        assert!((series.sum(1, 0, now - 3_600) - 3_600.0).abs() < 1e-6);
+        assert!((series.sum(4, 0, now - 7 * 86_400) - 7.0 * 86_400.0).abs() < 1e-6);
+        assert!(series.points(4, 0).all(|point| (point.values[1] - 2.0).abs() < 1e-6));
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_breaks_nothing() {
+        let mut series = Series::new(KINDS);
+        series.add(100, &[1.0, 1.0]);
+        series.add(50, &[1.0, 1.0]);
+        assert_eq!(series.points(0, 0).count(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_read_back(steps in prop::collection::vec((0..4_000u32, 0..1_000u16), 0..200)) {
+            let mut series = Series::new(KINDS);
+            let mut at = 0;
+            for (pause, value) in steps {
+                at += pause;
+                series.add(at, &[f32::from(value), 1.0]);
+            }
+            let read = Series::from_bytes(KINDS, &series.to_bytes()).unwrap();
+            for ring in 1..RINGS.len() {
+                let points: Vec<&Point> = series.points(ring, 0).collect();
+                prop_assert_eq!(read.points(ring, 0).collect::<Vec<_>>(), points);
+            }
+        }
+
+        #[test]
+        fn garbage_is_refused(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            if let Some(series) = Series::from_bytes(KINDS, &bytes) {
+                prop_assert_eq!(series.to_bytes(), bytes);
+            }
+        }
+    }
+}

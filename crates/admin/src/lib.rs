@@ -1,0 +1,47 @@
+//! The control plane: admin API, accounts, audit, history, alerts, metrics and the console.
+//!
+//! - [`start`] runs it beside a node, whose ledger it speaks to.
+//! - [`Accounts`] is for the command line: whoever can open the database can let people in.
+//! - [`openapi`] is the description of the API, made from the code.
+//! - [`whatif`] plays recorded demand under other policies.
+//! - [`Source`] adds to `/metrics` what other parts of a process count.
+
+#![allow(
+    clippy::cast_precision_loss,
+    reason = "counts become points of charts, where a millionth does not show"
+)]
+
+mod alert;
+mod api;
+mod auth;
+mod clock;
+mod console;
+mod event;
+mod form;
+mod history;
+mod live;
+mod metrics;
+mod plane;
+mod policy;
+mod problem;
+mod sampler;
+mod secret;
+mod server;
+mod settings;
+mod state;
+mod store;
+mod ticket;
+pub mod whatif;
+
+pub use auth::Role;
+pub use auth::account::{Account, Accounts, FIRST_USER};
+pub use metrics::Source;
+pub use prometheus_client::registry::Registry;
+pub use server::{Handle, StartError, start};
+pub use settings::Settings;
+pub use store::StoreError;
+
+/// The description of the API (OpenAPI 3.1), as JSON.
+pub fn openapi() -> String {
+    serde_json::to_string_pretty(&api::openapi::document()).unwrap_or_default()
+}

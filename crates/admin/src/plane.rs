@@ -1,0 +1,174 @@
+//! The node and its ledger as the control plane sees them, whatever ledger it is.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tollgate_core::id::{AppId, ClusterId};
+use tollgate_core::quota::Capacity;
+use tollgate_core::units::{Millis, Nanos, Ratio};
+use tollgate_ledger::book::Audit;
+use tollgate_ledger::connection::{ConnectionEvent, NodeStats};
+use tollgate_ledger::protocol::{AppView, ClusterView, LedgerError, MAX_PAGE, PutApp};
+use tollgate_ledger::{Answer, Ledger, Slots};
+use tollgate_node::connection::Connections;
+use tollgate_node::desk::Standing;
+use tollgate_node::{App, DecisionId, Node, Record};
+
+/// How long an operator waits for the ledger.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What a ledger will answer.
+pub(crate) type Asked<'a, T> = Pin<Box<dyn Future<Output = Answer<T>> + Send + 'a>>;
+
+/// A node and its ledger.
+pub(crate) trait Plane: Send + Sync {
+    fn standing(&self) -> BTreeMap<ClusterId, Standing>;
+    fn apps(&self) -> Vec<Arc<App>>;
+    fn latest(&self, most: usize) -> Vec<Record>;
+    fn explain(&self, id: DecisionId) -> Option<Record>;
+    fn strangers_refused(&self) -> u64;
+    fn connections(&self, cluster: &str) -> Option<&Connections>;
+    /// The time by which connections are dated.
+    fn now(&self) -> Nanos;
+
+    fn put_app<'a>(&'a self, cluster: &'a ClusterId, put: &'a PutApp) -> Asked<'a, u64>;
+    fn delete_app<'a>(&'a self, cluster: &'a ClusterId, app: &'a AppId) -> Asked<'a, u64>;
+    fn put_cluster<'a>(&'a self, cluster: &'a ClusterId, capacity: &'a Capacity) -> Asked<'a, u64>;
+    fn declare_emergency<'a>(
+        &'a self,
+        cluster: &'a ClusterId,
+        reason: &'a str,
+        duration: Millis,
+    ) -> Asked<'a, u64>;
+    fn end_emergency<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, u64>;
+    fn reset<'a>(&'a self, cluster: &'a ClusterId, app: &'a AppId) -> Asked<'a, ()>;
+    fn reconcile<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, Vec<(AppId, Ratio)>>;
+    fn app_views<'a>(
+        &'a self,
+        cluster: &'a ClusterId,
+        after: Option<&'a AppId>,
+        limit: u32,
+    ) -> Asked<'a, Vec<AppView>>;
+    fn cluster<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, ClusterView>;
+    fn audit<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, Audit>;
+    fn connection_stats<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, Vec<NodeStats>>;
+    fn connection_events<'a>(
+        &'a self,
+        cluster: &'a ClusterId,
+        app: &'a AppId,
+        limit: usize,
+    ) -> Asked<'a, Vec<ConnectionEvent>>;
+}
+
+/// An answer that does not keep anybody waiting for long.
+fn bounded<'a, T: 'a>(answer: impl Future<Output = Answer<T>> + Send + 'a) -> Asked<'a, T> {
+    Box::pin(async move { tokio::time::timeout(PATIENCE, answer).await.unwrap_or(Err(LedgerError::Timeout)) })
+}
+
+impl<L: Ledger + Slots + 'static> Plane for Node<L> {
+    fn standing(&self) -> BTreeMap<ClusterId, Standing> {
+        Self::standing(self)
+    }
+
+    fn apps(&self) -> Vec<Arc<App>> {
+        Self::apps(self)
+    }
+
+    fn latest(&self, most: usize) -> Vec<Record> {
+        Self::latest(self, most)
+    }
+
+    fn explain(&self, id: DecisionId) -> Option<Record> {
+        Self::explain(self, id)
+    }
+
+    fn strangers_refused(&self) -> u64 {
+        Self::strangers_refused(self)
+    }
+
+    fn connections(&self, cluster: &str) -> Option<&Connections> {
+        Self::connections(self, cluster)
+    }
+
+    fn now(&self) -> Nanos {
+        Self::now(self)
+    }
+
+    fn put_app<'a>(&'a self, cluster: &'a ClusterId, put: &'a PutApp) -> Asked<'a, u64> {
+        bounded(self.ledger().put_app(cluster, put))
+    }
+
+    fn delete_app<'a>(&'a self, cluster: &'a ClusterId, app: &'a AppId) -> Asked<'a, u64> {
+        bounded(self.ledger().delete_app(cluster, app))
+    }
+
+    fn put_cluster<'a>(&'a self, cluster: &'a ClusterId, capacity: &'a Capacity) -> Asked<'a, u64> {
+        bounded(self.ledger().put_cluster(cluster, capacity))
+    }
+
+    fn declare_emergency<'a>(
+        &'a self,
+        cluster: &'a ClusterId,
+        reason: &'a str,
+        duration: Millis,
+    ) -> Asked<'a, u64> {
+        bounded(self.ledger().declare_emergency(cluster, reason, duration))
+    }
+
+    fn end_emergency<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, u64> {
+        bounded(self.ledger().end_emergency(cluster))
+    }
+
+    fn reset<'a>(&'a self, cluster: &'a ClusterId, app: &'a AppId) -> Asked<'a, ()> {
+        bounded(self.ledger().reset(cluster, app))
+    }
+
+    fn reconcile<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, Vec<(AppId, Ratio)>> {
+        bounded(self.ledger().reconcile(cluster))
+    }
+
+    fn app_views<'a>(
+        &'a self,
+        cluster: &'a ClusterId,
+        after: Option<&'a AppId>,
+        limit: u32,
+    ) -> Asked<'a, Vec<AppView>> {
+        bounded(self.ledger().apps(cluster, after, limit))
+    }
+
+    fn cluster<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, ClusterView> {
+        bounded(self.ledger().cluster(cluster))
+    }
+
+    fn audit<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, Audit> {
+        bounded(self.ledger().audit(cluster))
+    }
+
+    fn connection_stats<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, Vec<NodeStats>> {
+        bounded(self.ledger().connection_stats(cluster))
+    }
+
+    fn connection_events<'a>(
+        &'a self,
+        cluster: &'a ClusterId,
+        app: &'a AppId,
+        limit: usize,
+    ) -> Asked<'a, Vec<ConnectionEvent>> {
+        bounded(self.ledger().connection_events(cluster, app, limit))
+    }
+}
+
+/// All applications of a cluster, page by page.
+pub(crate) async fn all_apps(plane: &dyn Plane, cluster: &ClusterId) -> Answer<Vec<AppView>> {
+    let mut all: Vec<AppView> = Vec::new();
+    loop {
+        let after = all.last().map(|view| view.policy.policy.app.clone());
+        let page = plane.app_views(cluster, after.as_ref(), MAX_PAGE).await?;
+        if page.is_empty() {
+            return Ok(all);
+        }
+        all.extend(page);
+    }
+}

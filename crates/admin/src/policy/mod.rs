@@ -1,0 +1,9 @@
+//! The life of policies: changed, versioned, compared, rolled back.
+
+pub(crate) mod change;
+pub(crate) mod document;
+mod find;
+
+pub(crate) use change::{Change, Terms, Version};
+pub(crate) use document::PolicyDocument;
+pub(crate) use find::{Found, all, find};

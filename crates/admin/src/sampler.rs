@@ -1,0 +1,288 @@
+//! The tasks beside the calls: looks once a second, writes history, judges, tells.
+
+use crate::alert::{self, Judge};
+use crate::api::decisions::Decision;
+use crate::api::{emergency, metrics, nodes};
+use crate::clock;
+use crate::event::EventKind;
+use crate::history::Saved;
+use crate::live::{Live, Sampler};
+use crate::secret;
+use crate::state::{Admin, Shared};
+use crate::store::EmergencyRow;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tollgate_core::emergency::{Cause, Emergency};
+use tollgate_core::id::ClusterId;
+use tollgate_node::DecisionId;
+
+/// The most applications that one message tells of.
+const MAX_TOLD: usize = 200;
+
+/// The most refusals that one message tells of.
+const MAX_REFUSALS: usize = 100;
+
+/// How often the balance is looked at for drift, in seconds: that reads all of a ledger.
+const DRIFT_EVERY: u64 = 30;
+
+/// How long resolved alerts and series that nobody adds to are kept, in milliseconds.
+const KEPT_MS: i64 = 30 * 86_400_000;
+
+/// Looks once a second until it is told to stop; then writes everything down.
+pub(crate) async fn run(admin: Shared, mut stop: watch::Receiver<bool>) {
+    restore(&admin).await;
+    let mut watcher = Watcher::default();
+    watcher.remember(&admin).await;
+    let mut clock = tokio::time::interval(Duration::from_secs(1));
+    clock.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = clock.tick() => watcher.look(&admin).await,
+            () = stopped(&mut stop) => break,
+        }
+    }
+    let all = admin.recorder().all();
+    save(&admin, all).await;
+}
+
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    // An error means that nobody is left who could say so.
+    let _ = stop.wait_for(|is_stopping| *is_stopping).await;
+}
+
+#[derive(Default)]
+struct Watcher {
+    sampler: Sampler,
+    judge: Judge,
+    emergencies: BTreeMap<ClusterId, i64>,
+    drift: BTreeMap<String, f64>,
+    last_decision: Option<DecisionId>,
+    has_first_version: bool,
+    looks: u64,
+}
+
+impl Watcher {
+    /// What was going on before the process started.
+    async fn remember(&mut self, admin: &Admin) {
+        let Ok(open) = admin.store.alerts("open", 0, 1_000).await else { return };
+        for alert in open.rows {
+            self.judge.remember(alert.rule, alert.subject);
+        }
+    }
+
+    async fn look(&mut self, admin: &Admin) {
+        let now = clock::wall();
+        let live = Arc::new(self.sampler.sample(&*admin.plane, &admin.recorder, now).await);
+        admin.set_live(Arc::clone(&live));
+        if admin.hub.has_watchers() {
+            admin.hub.tell(EventKind::Metrics, message(&live, false), now);
+            self.tell_refusals(admin, now);
+        }
+        self.follow_emergencies(admin, &live).await;
+        if !self.has_first_version && live.clusters.len() == live.standing.len() {
+            self.has_first_version = admin.keep_first_version().await.is_ok();
+        }
+        if self.looks.is_multiple_of(DRIFT_EVERY) {
+            self.drift = drift(admin).await;
+        }
+        alert::run(&mut self.judge, admin, &live, &self.drift).await;
+        if admin.is_shared {
+            let report = json!(nodes::own(admin)).to_string();
+            let _ = admin.store.report_node(&admin.settings.node, &report, now).await;
+        }
+        let due = admin.recorder().due(u32::try_from(now / 1_000).unwrap_or(0));
+        save(admin, due).await;
+        if self.looks.is_multiple_of(3_600) {
+            let _ = admin.store.forget_alerts(now - KEPT_MS).await;
+            let _ = admin.store.forget_series(now - KEPT_MS).await;
+            Self::forget_gone(admin, &live);
+        }
+        self.looks += 1;
+    }
+
+    /// The history of applications that have been gone for a while is of no use.
+    fn forget_gone(admin: &Admin, live: &Live) {
+        if live.clusters.len() < live.standing.len() {
+            return;
+        }
+        let known: BTreeSet<&str> = live.apps.keys().map(|id| &**id).collect();
+        let mut recorder = admin.recorder();
+        let gone: Vec<String> =
+            recorder.names().filter(|name| !known.contains(name.as_str())).cloned().collect();
+        for name in &gone {
+            recorder.forget(name);
+        }
+    }
+
+    /// What was refused since the last look.
+    fn tell_refusals(&mut self, admin: &Admin, now: i64) {
+        let latest = admin.plane.latest(2_000);
+        let newest = latest.first().map(|record| record.id);
+        let new = latest.iter().take_while(|record| Some(record.id) != self.last_decision);
+        let refused: Vec<Decision> = new
+            .filter(|record| record.decision.verdict.reason().is_some())
+            .take(MAX_REFUSALS)
+            .map(Decision::from)
+            .collect();
+        if !refused.is_empty() {
+            admin.hub.tell(EventKind::Refusals, json!(refused), now);
+        }
+        self.last_decision = newest.or(self.last_decision);
+    }
+
+    /// Writes down emergencies that start and end by themselves.
+    async fn follow_emergencies(&mut self, admin: &Admin, live: &Live) {
+        for (cluster, view) in &live.clusters {
+            match (view.emergency, self.emergencies.get(cluster).copied()) {
+                (Emergency::On { cause, since, until }, known) => {
+                    let started = emergency::millis(since);
+                    let is_new = known.is_none();
+                    self.emergencies.insert(cluster.clone(), emergency::millis(until));
+                    if is_new {
+                        let until = emergency::millis(until);
+                        let _ = note(admin, cluster, cause, &view.emergency_reason, started, until).await;
+                    }
+                    if is_new && cause == Cause::Usage {
+                        emergency::tell(admin, cluster, true, "usage", "");
+                    }
+                }
+                (Emergency::Off { .. }, Some(until)) => {
+                    self.emergencies.remove(cluster);
+                    let by = if live.at >= until { "expired" } else { "recovered" };
+                    let _ = admin.store.end_emergencies(cluster, by, live.at).await;
+                    emergency::tell(admin, cluster, false, by, "");
+                }
+                (Emergency::Off { .. }, None) => {
+                    if self.looks == 0 {
+                        // It ended while nobody looked.
+                        let _ = admin.store.end_emergencies(cluster, "expired", live.at).await;
+                    }
+                }
+            }
+        }
+    }
+}
+
+async fn note(
+    admin: &Admin,
+    cluster: &ClusterId,
+    cause: Cause,
+    reason: &str,
+    started_at: i64,
+    until_at: i64,
+) -> crate::store::Stored<()> {
+    let row = EmergencyRow {
+        id: secret::ordered_id()?,
+        cluster: cluster.to_string(),
+        cause: if cause == Cause::Operator { "operator" } else { "usage" }.into(),
+        reason: reason.to_owned(),
+        actor: String::new(),
+        started_at,
+        until_at,
+        ended_at: None,
+        ended_by: None,
+    };
+    admin.store.note_emergency(&row).await
+}
+
+/// By which share each application's leases differ from what is booked as out.
+async fn drift(admin: &Admin) -> BTreeMap<String, f64> {
+    let mut drift = BTreeMap::new();
+    for cluster in admin.clusters() {
+        let Ok(audit) = admin.plane.audit(&cluster).await else { continue };
+        for line in audit.lines.iter().filter(|line| line.leased != line.account.outstanding) {
+            let (leased, out) = (line.leased.micros() as f64, line.account.outstanding.micros() as f64);
+            drift.insert(line.app.to_string(), (leased - out).abs() / leased.max(out).max(1.0));
+        }
+    }
+    drift
+}
+
+async fn restore(admin: &Admin) {
+    let prefix = prefix(admin);
+    match admin.store.series(&prefix, 10_000).await {
+        Ok(kept) => {
+            let mut recorder = admin.recorder();
+            for (name, data) in kept {
+                recorder.restore(name.trim_start_matches(prefix.as_str()), &data);
+            }
+        }
+        Err(error) => tracing::warn!(%error, "the history could not be read"),
+    }
+}
+
+async fn save(admin: &Admin, saved: Vec<Saved>) {
+    let prefix = prefix(admin);
+    for Saved { name, data } in saved {
+        if let Err(error) = admin.store.save_series(&format!("{prefix}{name}"), &data, clock::wall()).await {
+            tracing::warn!(%error, "the history could not be written");
+            return;
+        }
+    }
+}
+
+/// Nodes that share a database have a history each.
+fn prefix(admin: &Admin) -> String {
+    format!("{}/", admin.settings.node)
+}
+
+/// How things stand, as it is told every second: of applications, those that did something; all of them at first.
+pub(crate) fn message(live: &Live, is_first: bool) -> Value {
+    let mut apps: Vec<_> = live
+        .apps
+        .iter()
+        .filter(|(_, app)| is_first || app.flow.requests + app.flow.refused + app.flow.shadowed > 0)
+        .collect();
+    apps.sort_by_key(|(_, app)| std::cmp::Reverse(app.flow.cost + app.flow.refused_cost));
+    let apps: Vec<Value> = apps
+        .into_iter()
+        .take(MAX_TOLD)
+        .map(|(id, app)| {
+            json!({
+                "app_id": &**id,
+                "requests": app.flow.requests,
+                "cost": app.flow.cost,
+                "refused": app.flow.refused,
+                "shadowed": app.flow.shadowed,
+                "held": app.held,
+                "tokens": app.view.as_ref().map_or(0, |view| view.account.rights.floor()),
+                "connections": app.connections.open,
+            })
+        })
+        .collect();
+    let clusters: BTreeMap<&str, Value> = live
+        .clusters
+        .iter()
+        .map(|(id, view)| {
+            let cluster = json!({
+                "available": view.slack.floor(),
+                "capacity": view.capacity.rate.floor(),
+                "usage": view.usage.as_f64(),
+                "overload_cut": view.cut.as_f64(),
+                "emergency": view.emergency.is_on(),
+                "version": view.version,
+            });
+            (&**id, cluster)
+        })
+        .collect();
+    let levels: BTreeMap<&str, &str> =
+        live.standing.iter().map(|(id, standing)| (&**id, standing.level.name())).collect();
+    json!({
+        "requests": live.flow.requests,
+        "cost": live.flow.cost,
+        "refused": live.flow.refused,
+        "shadowed": live.flow.shadowed,
+        "misses": live.flow.misses,
+        "held": live.apps.values().map(|app| app.held).sum::<u64>(),
+        "tokens": live.apps.values().filter_map(|app| app.view.as_ref()).map(|view| view.account.rights.floor()).sum::<u64>(),
+        "connections": live.connections.open,
+        "emergency_mode": metrics::is_emergency(live),
+        "redis_health": metrics::redis_health(live),
+        "clusters": clusters,
+        "levels": levels,
+        "apps": apps,
+    })
+}

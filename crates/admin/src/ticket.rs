@@ -1,0 +1,62 @@
+//! Tickets for the WebSocket: browsers cannot send a header with it, and a token in its address would end up in logs.
+
+use crate::auth::Role;
+use crate::secret;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// How long a ticket is good for, in milliseconds.
+pub(crate) const LIFETIME_MS: i64 = 30_000;
+
+/// The most tickets that are out.
+const MAX_OUT: usize = 10_000;
+
+/// Tickets that are out. Each is good once.
+#[derive(Debug, Default)]
+pub(crate) struct Tickets {
+    out: Mutex<BTreeMap<String, Holder>>,
+}
+
+/// Who holds a ticket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Holder {
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    pub(crate) until: i64,
+}
+
+impl Tickets {
+    /// A new ticket; none if too many are out.
+    pub(crate) fn issue(&self, name: &str, role: Role, now: i64) -> Option<String> {
+        let ticket = secret::token().ok()?;
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        out.retain(|_, holder| holder.until > now);
+        if out.len() >= MAX_OUT {
+            return None;
+        }
+        out.insert(secret::digest(&ticket), Holder { name: name.into(), role, until: now + LIFETIME_MS });
+        Some(ticket)
+    }
+
+    /// Takes a ticket in.
+    pub(crate) fn redeem(&self, ticket: &str, now: i64) -> Option<Holder> {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        out.remove(&secret::digest(ticket)).filter(|holder| holder.until > now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ticket_is_good_once_and_for_half_a_minute() {
+        let tickets = Tickets::default();
+        let ticket = tickets.issue("ann", Role::Viewer, 0).unwrap();
+        assert_eq!(tickets.redeem(&ticket, 29_999).unwrap().name, "ann");
+        assert_eq!(tickets.redeem(&ticket, 29_999), None);
+        let late = tickets.issue("ann", Role::Viewer, 0).unwrap();
+        assert_eq!(tickets.redeem(&late, 30_000), None);
+        assert_eq!(tickets.redeem("made up", 0), None);
+    }
+}

@@ -1,0 +1,11 @@
+//! The control plane as its users meet it: over HTTP, on real databases, beside a real Prometheus.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests say what they expect")]
+
+mod postgres;
+mod prometheus;
+mod roles;
+mod sqlite;
+mod suite;
+mod support;
+mod websocket;

@@ -1,0 +1,121 @@
+//! Every route against every role: who may not do something is told so, and nobody else is.
+
+use crate::support::World;
+use serde_json::{Value, json};
+
+const ROLES: [&str; 4] = ["known", "viewer", "operator", "admin"];
+
+/// Routes that need nobody to be known, each for its own reason.
+const OPEN: [&str; 5] = ["/health", "/ready", "/api/v1/login", "/api/v1/session/refresh", "/api/v1/ws"];
+
+struct Route {
+    method: String,
+    path: String,
+    /// Which of [`ROLES`] it needs.
+    role: usize,
+    has_body: bool,
+}
+
+/// All routes, from the description that the server gives of itself.
+fn routes(document: &Value) -> Vec<Route> {
+    let mut routes = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            if operation["security"] == json!([{}]) {
+                assert!(OPEN.contains(&path.as_str()), "{path} is open to anybody");
+                continue;
+            }
+            let role = operation["x-required-role"]
+                .as_str()
+                .unwrap_or_else(|| panic!("{method} {path} names no role"));
+            let role = ROLES.iter().position(|known| *known == role).unwrap();
+            let has_body = operation.get("requestBody").is_some();
+            let path = path
+                .replace("{app_id}", "no-such-app")
+                .replace("{cluster_id}", "no-such-cluster")
+                .replace("{username}", "nobody")
+                .replace("{version}", "999")
+                .replace("{from}", "998")
+                .replace("{to}", "999")
+                .replace("{id}", "no-such-thing");
+            assert!(!path.contains('{'), "{path}");
+            routes.push(Route { method: method.to_uppercase(), path, role, has_body });
+        }
+    }
+    routes
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_route_is_open_to_its_roles_and_to_nobody_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::start(folder.path().join("admin.db").to_str().unwrap()).await;
+    let admin = world.admin().await;
+    let document = world.call("GET", "/api/v1/openapi.json", "", None).await.expect(200).body;
+    let routes = routes(&document);
+    assert!(routes.len() > 45, "{} routes", routes.len());
+    let mut tokens = Vec::new();
+    for role in &ROLES[1..] {
+        tokens.push(world.token(&admin, role).await);
+    }
+    for Route { method, path, role: needed, has_body } in &routes {
+        let body = has_body.then(|| json!({"no_such_field": 1}));
+        for wrong in ["", "x", "tgt_", "tgt_0_0", "a.b.c"] {
+            let answer = world.call(method, path, wrong, body.clone()).await;
+            assert_eq!(answer.status, 401, "{method} {path} as {wrong:?}: {}", answer.body);
+        }
+        for (token, role) in tokens.iter().zip(1..) {
+            let answer = world.call(method, path, token, body.clone()).await;
+            let is_refused = answer.status == 403;
+            assert_eq!(is_refused, role < *needed, "{method} {path} as {}: {}", ROLES[role], answer.body);
+            assert!(
+                answer.status != 401 && answer.status < 500,
+                "{method} {path}: {} {}",
+                answer.status,
+                answer.body
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_must_change_the_password_can_do_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::start(folder.path().join("admin.db").to_str().unwrap()).await;
+    let first = world.first_password().unwrap();
+    let document = world.call("GET", "/api/v1/openapi.json", "", None).await.expect(200).body;
+    for Route { method, path, role, has_body } in routes(&document) {
+        let token = crate::support::token_of(&world.log_in("admin", &first).await.expect(200));
+        let body = has_body.then(|| json!({"no_such_field": 1}));
+        let status = world.call(&method, &path, &token, body).await.status;
+        assert_eq!(status == 403, role > 0, "{method} {path}: {status}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_odd_header_is_unauthorized_and_never_a_crash() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::start(folder.path().join("admin.db").to_str().unwrap()).await;
+    for odd in [
+        "",
+        "B",
+        "Bearer",
+        "Bearer ",
+        "bearer  ",
+        "Basic YTpi",
+        "Bearer \u{e9}",
+        "Bearertoken",
+        &"x".repeat(8_000),
+    ] {
+        let answer = world.call_with("GET", "/api/v1/apps", "", None, &[("authorization", odd)]).await;
+        assert_eq!(answer.status, 401, "{odd:?}");
+        assert_eq!(answer.header("content-type"), "application/problem+json");
+    }
+    let page = world.call("GET", "/", "", None).await.expect(200);
+    for header in ["content-security-policy", "x-content-type-options", "x-frame-options", "referrer-policy"]
+    {
+        assert_ne!(page.header(header), "", "{header}");
+    }
+    let cors = world.call_with("GET", "/api/v1/apps", "", None, &[("origin", "http://evil.example")]).await;
+    assert_eq!(cors.header("access-control-allow-origin"), "");
+    world.call("GET", "/api/v1/nothing", "", None).await.expect(404);
+}

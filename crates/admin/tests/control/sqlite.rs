@@ -1,0 +1,13 @@
+//! The suite on SQLite, each story in a file of its own.
+
+macro_rules! stories {
+    ($($name:ident)+) => {
+        $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $name() {
+            let folder = tempfile::tempdir().unwrap();
+            crate::suite::$name(folder.path().join("admin.db").to_str().unwrap()).await;
+        })+
+    };
+}
+
+stories! { first_run sessions throttling applications versions schedule emergency accounts history alerts }

@@ -1,0 +1,367 @@
+//! What must hold on every database: one function for each story, each on a database of its own.
+
+use crate::support::{PASSWORD, World, cookie_of, token_of};
+use serde_json::{Value, json};
+use tollgate_core::cost::Operation;
+use tollgate_node::Request;
+
+/// The first start prints a password that must be changed; after that it is good for nothing.
+pub(crate) async fn first_run(database: &str) {
+    let mut world = World::start(database).await;
+    let first = world.first_password().expect("a password is made");
+    let token = token_of(&world.log_in("admin", &first).await.expect(200));
+    let me = world.call("GET", "/api/v1/me", &token, None).await.expect(200);
+    assert_eq!(me.body, json!({"username": "admin", "role": "admin", "must_change_password": true}));
+    let refused = world.call("GET", "/api/v1/apps", &token, None).await.expect(403);
+    assert_eq!(refused.body["type"], "urn:tollgate:problem:password_change_required");
+    let change = |current: &str, new: &str| Some(json!({"current": current, "new": new}));
+    let short = world.call("PUT", "/api/v1/me/password", &token, change(&first, "short")).await.expect(400);
+    assert_eq!(short.wrong_fields(), ["new"]);
+    let wrong =
+        world.call("PUT", "/api/v1/me/password", &token, change("not it", PASSWORD)).await.expect(400);
+    assert_eq!(wrong.wrong_fields(), ["current"]);
+    let changed =
+        world.call("PUT", "/api/v1/me/password", &token, change(&first, PASSWORD)).await.expect(200);
+    world.call("GET", "/api/v1/apps", &token, None).await.expect(401);
+    world.call("GET", "/api/v1/apps", &token_of(&changed), None).await.expect(200);
+    world.log_in("admin", &first).await.expect(401);
+    world.restart().await;
+    assert_eq!(world.first_password(), None, "the second start makes none");
+    // The key that signs tokens is kept, so sessions survive a restart.
+    world.call("GET", "/api/v1/apps", &token_of(&changed), None).await.expect(200);
+}
+
+/// Refresh tokens rotate; one that is used again later ends the session; logging out ends it at once.
+pub(crate) async fn sessions(database: &str) {
+    let world = World::start(database).await;
+    world.admin().await;
+    let login = world.log_in("admin", PASSWORD).await.expect(200);
+    let cookie = login.header("set-cookie").to_owned();
+    for part in ["HttpOnly", "SameSite=Strict", "Path=/api/v1/session"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    let refresh = async |cookie: &str, headers: &[(&str, &str)]| {
+        let headers = [&[("cookie", cookie)], headers].concat();
+        world.call_with("POST", "/api/v1/session/refresh", "", None, &headers).await
+    };
+    let old = cookie_of(&login);
+    let second = refresh(&old, &[]).await.expect(200);
+    let new = cookie_of(&second);
+    assert_ne!(old, new);
+    // Two tabs at the same time: the second gets an access token, and the cookie stays.
+    let twin = refresh(&old, &[]).await.expect(200);
+    assert_eq!(twin.header("set-cookie"), "");
+    refresh(&new, &[("origin", "http://evil.example")]).await.expect(403);
+    let own = format!("http://{}", world.address());
+    let third = refresh(&new, &[("origin", &own)]).await.expect(200);
+    // The first one is older than the one that was replaced last: somebody else has it.
+    refresh(&old, &[]).await.expect(401);
+    refresh(&cookie_of(&third), &[]).await.expect(401);
+    world.call("GET", "/api/v1/me", &token_of(&third), None).await.expect(401);
+    for wrong in ["tollgate_refresh=x", "tollgate_refresh=a.b", "other=1", ""] {
+        refresh(wrong, &[]).await.expect(401);
+    }
+    let token = token_of(&world.log_in("admin", PASSWORD).await.expect(200));
+    world.call("POST", "/api/v1/logout", &token, None).await.expect(204);
+    world.call("GET", "/api/v1/me", &token, None).await.expect(401);
+}
+
+/// Nobody can try passwords without end, under a name or from an address.
+pub(crate) async fn throttling(database: &str) {
+    let world = World::start_with(database, |settings| settings.logins_per_minute = 5).await;
+    let mut statuses = Vec::new();
+    for _ in 0..8 {
+        statuses.push(world.log_in("admin", "wrong").await.status);
+    }
+    assert_eq!(statuses[..5], [401; 5]);
+    assert_eq!(statuses[5..], [429; 3]);
+    let limited = world.log_in("admin", "wrong").await.expect(429);
+    assert!(limited.header("retry-after").parse::<u64>().unwrap() >= 1);
+    let world = World::start_with(&format!("{database}-2"), |settings| settings.calls_per_second = 1).await;
+    let mut limited = 0;
+    for _ in 0..20 {
+        limited += u32::from(world.call("GET", "/api/v1/apps", "", None).await.status == 429);
+    }
+    assert!(limited > 0);
+    world.call("GET", "/health", "", None).await.expect(200);
+}
+
+/// Applications: made, changed with care for others, removed; every change is a version and in the audit.
+pub(crate) async fn applications(database: &str) {
+    let world = World::start(database).await;
+    let token = &world.admin().await;
+    let body = json!({"app_id": "new", "guaranteed_quota": 100, "burst_quota": 500, "priority": 1, "reason": "a try"});
+    let made = world.call("POST", "/api/v1/apps", token, Some(body.clone())).await.expect(201);
+    assert_eq!(made.header("location"), "/api/v1/apps/new");
+    world.call("POST", "/api/v1/apps", token, Some(body)).await.expect(409);
+    let wrong = json!({"app_id": "no good", "guaranteed_quota": 0, "burst_quota": "x", "priority": 4, "extra": 1, "carry": "x"});
+    let refused = world.call("POST", "/api/v1/apps", token, Some(wrong)).await.expect(400);
+    let expected = ["app_id", "burst_quota", "carry", "extra", "guaranteed_quota", "priority"];
+    assert_eq!(refused.wrong_fields(), expected);
+    assert_eq!(refused.header("content-type"), "application/problem+json");
+
+    let first = world.call("GET", "/api/v1/apps/new", token, None).await.expect(200);
+    let tag = first.header("etag").to_owned();
+    let put = async |tag: &str, burst: u64| {
+        let body = json!({"guaranteed_quota": 100, "burst_quota": burst, "priority": 1});
+        world.call_with("PUT", "/api/v1/apps/new", token, Some(body), &[("if-match", tag)]).await
+    };
+    let second = put(&tag, 600).await.expect(200);
+    put(&tag, 700).await.expect(412);
+    let again = put(second.header("etag"), 600).await.expect(200);
+    assert_eq!(again.header("etag"), second.header("etag"), "the same again changes nothing");
+    let too_much = json!({"guaranteed_quota": 900_000, "burst_quota": 900_000});
+    let refused = world.call("PUT", "/api/v1/apps/new", token, Some(too_much)).await.expect(400);
+    assert_eq!(refused.wrong_fields(), ["guaranteed_quota"]);
+
+    let listed = world.call("GET", "/api/v1/apps?search=NEW&limit=5", token, None).await.expect(200);
+    assert_eq!(
+        (listed.body["total"].clone(), listed.body["data"][0]["burst_quota"].clone()),
+        (json!(1), json!(600))
+    );
+    let sorted = world
+        .call("GET", "/api/v1/apps?sort=guaranteed_quota&descending=true", token, None)
+        .await
+        .expect(200);
+    assert_eq!(sorted.body["data"][0]["app_id"], "video-service");
+    world.call("GET", "/api/v1/apps?limit=0", token, None).await.expect(400);
+
+    world.call_with("DELETE", "/api/v1/apps/new", token, None, &[("if-match", &tag)]).await.expect(412);
+    world.call("DELETE", "/api/v1/apps/new", token, None).await.expect(204);
+    world.call("DELETE", "/api/v1/apps/new", token, None).await.expect(204);
+    world.call("GET", "/api/v1/apps/new", token, None).await.expect(404);
+
+    let audit = world.call("GET", "/api/v1/audit?action=app&target=new", token, None).await.expect(200);
+    let actions: Vec<&str> = audit.body["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["action"].as_str().unwrap())
+        .collect();
+    assert_eq!(actions, ["app.delete", "app.update", "app.create"]);
+    assert_eq!(audit.body["data"][1]["before"]["burst_quota"], 500);
+    assert_eq!(audit.body["data"][1]["after"]["burst_quota"], 600);
+    assert_eq!(audit.body["data"][1]["ip"], "127.0.0.1");
+}
+
+/// Versions can be compared and gone back to; policies can be exported and imported, all or nothing.
+pub(crate) async fn versions(database: &str) {
+    let world = World::start(database).await;
+    let token = &world.admin().await;
+    let list = async || world.call("GET", "/api/v1/config/versions", token, None).await.expect(200).body;
+    world.wait(async || list().await["total"] == 1).await;
+    assert_eq!(list().await["data"][0]["kind"], "found");
+    let put = async |app: &str, guaranteed: u64| {
+        let body =
+            json!({"guaranteed_quota": guaranteed, "burst_quota": 60_000, "priority": 1, "reason": "more"});
+        world.call("PUT", &format!("/api/v1/apps/{app}"), token, Some(body)).await
+    };
+    put("app-a", 11_000).await.expect(200);
+    put("brand-new", 500).await.expect(201);
+    let diff = world.call("GET", "/api/v1/config/versions/1/diff/3", token, None).await.expect(200);
+    let fields: Vec<(&str, &str)> = diff.body["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| (change["id"].as_str().unwrap(), change["field"].as_str().unwrap()))
+        .collect();
+    assert_eq!(fields, [("app-a", "burst_quota"), ("app-a", "guaranteed_quota"), ("brand-new", "")]);
+    // Every node applies it once it has read that far: there is one.
+    world
+        .wait(async || {
+            let version = world.call("GET", "/api/v1/config/versions/3", token, None).await.expect(200);
+            version.body["applied"] == json!({"nodes": 1, "of": 1, "names": ["node-01"]})
+        })
+        .await;
+
+    let rolled =
+        world.call("POST", "/api/v1/config/versions/1/rollback", token, Some(json!({}))).await.expect(200);
+    assert_eq!(rolled.body["version"], 4);
+    let app = world.call("GET", "/api/v1/apps/app-a", token, None).await.expect(200);
+    assert_eq!(app.body["guaranteed_quota"], 10_000);
+    world.call("GET", "/api/v1/apps/brand-new", token, None).await.expect(404);
+    world.call("POST", "/api/v1/config/versions/99/rollback", token, Some(json!({}))).await.expect(404);
+
+    let export = world.call("GET", "/api/v1/config/export", token, None).await.expect(200).body;
+    let import = async |body: Value| world.call("POST", "/api/v1/config/import", token, Some(body)).await;
+    let same = import(json!({"apps": export["apps"], "prune": true})).await.expect(200);
+    assert_eq!(same.body, json!({"version": null, "changes": []}));
+    let mut apps = export["apps"].as_array().unwrap().clone();
+    apps[0]["guaranteed_quota"] = json!(9_000);
+    apps.pop();
+    let dry = import(json!({"apps": apps, "prune": true, "dry_run": true})).await.expect(200);
+    assert_eq!(
+        (dry.body["version"].clone(), dry.body["changes"].as_array().unwrap().len()),
+        (Value::Null, 2)
+    );
+    let real = import(json!({"apps": apps, "prune": true})).await.expect(200);
+    assert_eq!(real.body["changes"], dry.body["changes"]);
+    apps[0]["guaranteed_quota"] = json!(899_000);
+    let refused = import(json!({"apps": [apps[0], {"app_id": "x"}, 7]})).await.expect(400);
+    assert_eq!(refused.wrong_fields(), ["apps[1].burst_quota", "apps[1].guaranteed_quota", "apps[2]"]);
+    let too_much = import(json!({"apps": apps})).await.expect(400);
+    assert_eq!(too_much.wrong_fields(), ["apps"]);
+}
+
+/// A change may be scheduled: nothing happens before its time.
+pub(crate) async fn schedule(database: &str) {
+    let world = World::start(database).await;
+    let token = &world.admin().await;
+    let soon = world.call("GET", "/api/v1/metrics", token, None).await.expect(200).body["timestamp"]
+        .as_i64()
+        .unwrap();
+    let body = json!({"guaranteed_quota": 12_000, "burst_quota": 60_000, "effective_time": soon + 3_600_000});
+    let answer = world.call("PUT", "/api/v1/apps/app-a", token, Some(body)).await.expect(200);
+    assert_eq!(answer.body["guaranteed_quota"], 10_000);
+    assert_eq!(answer.body["pending"]["policy"]["guaranteed_quota"], 12_000);
+    let versions = world.call("GET", "/api/v1/config/versions?limit=1", token, None).await.expect(200);
+    assert_eq!(versions.body["data"][0]["effective_time"], soon + 3_600_000);
+}
+
+/// An emergency is declared with a reason, seen by everybody, ended, and kept in the history.
+pub(crate) async fn emergency(database: &str) {
+    let world = World::start(database).await;
+    let token = &world.admin().await;
+    let status = world.call("GET", "/api/v1/emergency", token, None).await.expect(200);
+    assert_eq!(status.body["active"], false);
+    let effects = &status.body["clusters"][0]["effects"];
+    assert_eq!(
+        (effects[1]["guaranteed"].clone(), effects[1]["in_force"].clone()),
+        (json!(10_000), json!(5_000))
+    );
+    let refused = world
+        .call("POST", "/api/v1/emergency/activate", token, Some(json!({"duration": 0})))
+        .await
+        .expect(400);
+    assert_eq!(refused.wrong_fields(), ["duration", "reason"]);
+    let body = json!({"reason": "disks burn", "duration": 60});
+    let on = world.call("POST", "/api/v1/emergency/activate", token, Some(body)).await.expect(200);
+    assert_eq!(
+        (on.body["active"].clone(), on.body["clusters"][0]["reason"].clone()),
+        (json!(true), json!("disks burn"))
+    );
+    world.wait(async || world.node.standing().values().all(|standing| standing.is_emergency)).await;
+    let off = world.call("POST", "/api/v1/emergency/deactivate", token, Some(json!({}))).await.expect(200);
+    assert_eq!(off.body["active"], false);
+    let history = world.call("GET", "/api/v1/emergency/history", token, None).await.expect(200);
+    assert_eq!(history.body["total"], 1);
+    let entry = &history.body["data"][0];
+    assert_eq!((entry["actor"].clone(), entry["ended_by"].clone()), (json!("admin"), json!("admin")));
+}
+
+/// Accounts and tokens: made, changed, revoked; somebody is always left who can let others in.
+pub(crate) async fn accounts(database: &str) {
+    let world = World::start(database).await;
+    let token = &world.admin().await;
+    let body = json!({"username": "ann", "role": "viewer"});
+    let made = world.call("POST", "/api/v1/users", token, Some(body.clone())).await.expect(201);
+    let password = made.body["password"].as_str().unwrap().to_owned();
+    world.call("POST", "/api/v1/users", token, Some(body)).await.expect(409);
+    let ann = token_of(&world.log_in("ann", &password).await.expect(200));
+    world.call("GET", "/api/v1/apps", &ann, None).await.expect(403);
+    let change = json!({"current": password, "new": PASSWORD});
+    let ann = token_of(&world.call("PUT", "/api/v1/me/password", &ann, Some(change)).await.expect(200));
+    world.call("GET", "/api/v1/apps", &ann, None).await.expect(200);
+    world.call("PUT", "/api/v1/users/ann", token, Some(json!({"role": "operator"}))).await.expect(200);
+    world.call("GET", "/api/v1/apps", &ann, None).await.expect(401);
+    let ann = token_of(&world.log_in("ann", PASSWORD).await.expect(200));
+    world.call("DELETE", "/api/v1/users/ann/sessions", token, None).await.expect(204);
+    world.call("GET", "/api/v1/apps", &ann, None).await.expect(401);
+    world.call("PUT", "/api/v1/users/ann", token, Some(json!({"enabled": false}))).await.expect(200);
+    world.log_in("ann", PASSWORD).await.expect(401);
+    world.call("PUT", "/api/v1/users/admin", token, Some(json!({"role": "viewer"}))).await.expect(409);
+    world.call("DELETE", "/api/v1/users/admin", token, None).await.expect(409);
+    world.call("DELETE", "/api/v1/users/ann", token, None).await.expect(204);
+    world.call("DELETE", "/api/v1/users/ann", token, None).await.expect(204);
+
+    let machine = world.token(token, "operator").await;
+    world.call("GET", "/api/v1/apps", &machine, None).await.expect(200);
+    world.call("GET", "/api/v1/users", &machine, None).await.expect(403);
+    let (head, tail) = machine.split_at(machine.len() - 1);
+    let forged = format!("{head}{}", if tail == "0" { "1" } else { "0" });
+    world.call("GET", "/api/v1/apps", &forged, None).await.expect(401);
+    let tokens = world.call("GET", "/api/v1/tokens", token, None).await.expect(200);
+    assert!(!tokens.body.to_string().contains(machine.rsplit('_').next().unwrap()), "a secret is told once");
+    let id = tokens.body["data"][0]["id"].as_str().unwrap().to_owned();
+    world.call("DELETE", &format!("/api/v1/tokens/{id}"), token, None).await.expect(204);
+    world.call("GET", "/api/v1/apps", &machine, None).await.expect(401);
+    let audit = world.call("GET", "/api/v1/audit?limit=100", token, None).await.expect(200);
+    assert!(!audit.body.to_string().contains(PASSWORD));
+}
+
+/// What happens is in the history, also after a restart, and can be explained.
+pub(crate) async fn history(database: &str) {
+    let mut world = World::start(database).await;
+    let token = world.admin().await;
+    let mut refused = None;
+    for _ in 0..300 {
+        match world.node.admit(&Request::new("app-c", Operation::Get)).await {
+            Ok(permit) => permit.keep(),
+            Err(decision) => refused = Some(world.node.record("app-c", &decision)),
+        }
+    }
+    let refused = refused.expect("the guarantee is a hundred");
+    let explained =
+        world.call("GET", &format!("/api/v1/decisions/{refused}"), &token, None).await.expect(200);
+    assert_eq!(
+        (explained.body["verdict"].clone(), explained.body["app_id"].clone()),
+        (json!("refused"), json!("app-c"))
+    );
+    assert_eq!(explained.body["cost"]["total"], 1);
+    world.call("GET", "/api/v1/decisions/0000", &token, None).await.expect(400);
+    let unknown = format!("/api/v1/decisions/{}", "0".repeat(32));
+    world.call("GET", &unknown, &token, None).await.expect(404);
+    let passed = async |world: &World| {
+        let dashboard = world.call("GET", "/api/v1/dashboard", &token, None).await.expect(200).body;
+        dashboard["overview"]["total_requests_1h"].as_u64().unwrap()
+    };
+    world.wait(async || passed(&world).await >= 100).await;
+    let before = passed(&world).await;
+    world.restart().await;
+    world.wait(async || passed(&world).await > 0).await;
+    assert_eq!(passed(&world).await, before);
+    for range in ["5m", "1h", "6h", "24h", "7d"] {
+        let path = format!("/api/v1/metrics/apps/app-c?range={range}");
+        let metrics = world.call("GET", &path, &token, None).await.expect(200).body;
+        assert!(range == "5m" || !metrics["points"].as_array().unwrap().is_empty(), "{range}");
+    }
+    world.call("GET", "/api/v1/metrics?range=2h", &token, None).await.expect(400);
+    let body = json!({"policy": {"guaranteed_quota": 10_000, "burst_quota": 10_000}, "range": "1h"});
+    let answer = world.call("POST", "/api/v1/apps/app-c/what-if", &token, Some(body)).await.expect(200).body;
+    assert_eq!(answer["app"]["after"]["refused"], 0, "{answer}");
+    let wrong = json!({"policy": {"guaranteed_quota": 0}, "range": "7d"});
+    let refused = world.call("POST", "/api/v1/apps/app-c/what-if", &token, Some(wrong)).await.expect(400);
+    assert_eq!(refused.wrong_fields(), ["policy.burst_quota", "policy.guaranteed_quota", "range"]);
+}
+
+/// An alert is raised once, told, acknowledged and resolved.
+pub(crate) async fn alerts(database: &str) {
+    let world = World::start(database).await;
+    let token = &world.admin().await;
+    let list = async |state: &str| {
+        world.call("GET", &format!("/api/v1/alerts?state={state}"), token, None).await.expect(200).body
+    };
+    let body = json!({"reason": "a drill", "duration": 600});
+    world.call("POST", "/api/v1/emergency/activate", token, Some(body)).await.expect(200);
+    world.wait(async || list("open").await["total"] == 1).await;
+    let alert = list("open").await["data"][0].clone();
+    assert_eq!((alert["rule"].clone(), alert["severity"].clone()), (json!("emergency"), json!("critical")));
+    let path = format!("/api/v1/alerts/{}/acknowledge", alert["id"].as_str().unwrap());
+    let seen = world.call("POST", &path, token, None).await.expect(200);
+    assert_eq!(seen.body["acknowledged_by"], "admin");
+    assert_eq!(list("acknowledged").await["total"], 1);
+    world.call("POST", "/api/v1/emergency/deactivate", token, Some(json!({}))).await.expect(200);
+    world.wait(async || list("open").await["total"] == 0).await;
+    assert_eq!(list("resolved").await["total"], 1);
+    world.call("POST", "/api/v1/alerts/nothing/acknowledge", token, None).await.expect(404);
+    let rule = json!({"threshold": 0.5, "for_s": 5, "severity": "info", "enabled": false});
+    let changed = world.call("PUT", "/api/v1/alert-rules/refusal_ratio", token, Some(rule)).await.expect(200);
+    assert_eq!(
+        (changed.body["threshold"].clone(), changed.body["enabled"].clone()),
+        (json!(0.5), json!(false))
+    );
+    let rules = world.call("GET", "/api/v1/alert-rules", token, None).await.expect(200);
+    assert_eq!(rules.body["data"].as_array().unwrap().len(), 7);
+    let private = json!({"url": "http://127.0.0.1:9/"});
+    world.call("POST", "/api/v1/webhooks", token, Some(private)).await.expect(400);
+}
