@@ -9,7 +9,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 PROPTEST_CASES ?= 20000
 
-.PHONY: help run test bench soak fmt lint doc loom deny need-rust need-redis need-proxies need-envoy need-postgres need-prometheus need-cargo-deny
+.PHONY: help run test bench soak fmt lint doc loom deny need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus need-cargo-deny
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,7 +18,7 @@ run: need-rust ## Run everything in one terminal, with traffic (tollgate demo)
 	@echo "==> building and running the demo"
 	@cargo run --quiet --locked -p tollgate -- demo
 
-test: need-rust need-redis need-proxies need-envoy need-postgres need-prometheus ## Check everything: format, lints, tests, model, docs, examples, dependencies
+test: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus ## Check everything: format, lints, tests, model, docs, examples, dependencies
 	@scripts/test
 
 bench: need-rust need-redis ## Measure the limiter and the ledger against their peers
@@ -27,7 +27,7 @@ bench: need-rust need-redis ## Measure the limiter and the ledger against their 
 	@echo "==> measuring the ledger on Redis beside plain commands"
 	@cargo run --release --locked -p tollgate-bench -- ledger
 
-soak: need-rust need-redis need-proxies need-envoy ## Run the property tests with many more cases (PROPTEST_CASES), and the model
+soak: need-rust need-redis need-proxies need-envoy need-redis-clients ## Run the property tests with many more cases (PROPTEST_CASES), and the model
 	@echo "==> tests, each property with $(PROPTEST_CASES) cases"
 	@PROPTEST_CASES=$(PROPTEST_CASES) cargo test --workspace --all-features --exclude tollgate-bench --locked --lib --bins --tests
 	@echo "==> model: every interleaving of the lock-free parts"
@@ -66,6 +66,9 @@ need-redis:
 
 need-envoy:
 	@scripts/need-envoy
+
+need-redis-clients:
+	@scripts/need-redis-clients
 
 need-postgres:
 	@scripts/need-postgres

@@ -29,6 +29,7 @@ pub mod import;
 mod path;
 pub mod policy;
 mod reader;
+pub mod resp;
 pub mod rls;
 pub mod settings;
 pub mod source;

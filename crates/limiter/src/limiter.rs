@@ -153,6 +153,17 @@ impl<C: Clock> Limiter<C> {
         self.take(self.tag(key.as_ref(), limit)?, limit, n)
     }
 
+    /// What `key` has left, without taking anything: allowed unless more was taken than there is.
+    pub fn peek<'a>(&self, key: impl AsRef<[u8]>, limit: &'a Limit) -> Result<Answer<'a>, Error> {
+        let tag = self.tag(key.as_ref(), limit)?;
+        if self.room.is_closed() {
+            return Err(Error::Closed);
+        }
+        let (algorithm, now) = (self.algorithm, self.clock.now());
+        let word = self.table.word(tag);
+        Ok(Answer { algorithm, limit, now, n: 0, word, allowed: true })
+    }
+
     /// Waits for one token of `key`.
     #[cfg(feature = "tokio")]
     pub async fn wait(&self, key: impl AsRef<[u8]>, limit: &Limit) -> Result<(), Error> {

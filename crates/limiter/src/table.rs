@@ -122,6 +122,11 @@ impl Table {
         }
     }
 
+    /// The word of `tag`, if it has a slot; else one that nobody has touched.
+    pub(crate) fn word(&self, tag: Tag) -> Word {
+        self.home(tag).find(tag).map_or(Word::FRESH, |slot| slot.cell.word())
+    }
+
     /// Forgets keys whose word is before `idle`, as there is nothing to remember about them. Looks through a
     /// part of the table each time; returns how many it forgot.
     pub(crate) fn sweep(&self, idle: Word, sets: usize) -> u64 {

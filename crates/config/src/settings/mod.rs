@@ -16,6 +16,7 @@ pub use url::LedgerUrl;
 
 use crate::gateway::Gateway;
 use crate::reader::Table;
+use crate::resp::Resp;
 use crate::rls::Rls;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -44,6 +45,8 @@ pub struct Settings {
     pub log: Log,
     /// `[rls]`
     pub rls: Rls,
+    /// `[resp]`
+    pub resp: Resp,
 }
 
 /// How the node leases tokens and reports what it spent.
@@ -102,6 +105,7 @@ impl Settings {
         let check = Check::read(root.table("check"));
         let log = Log::read(root.table("log"));
         let rls = Rls::read(root.table("rls"), listen.as_ref().map(|listen| listen.rls));
+        let resp = Resp::read(root.table("resp"));
         Some(Self {
             node: node?,
             ledger: ledger?,
@@ -111,6 +115,7 @@ impl Settings {
             check: check?,
             log: log?,
             rls: rls?,
+            resp: resp?,
         })
     }
 
@@ -138,6 +143,7 @@ impl Settings {
             "check": self.check.to_value(),
             "log": self.log.to_value(),
             "rls": self.rls.to_value(),
+            "resp": self.resp.to_value(),
         });
         if let Some(map) = value.as_object_mut() {
             map.extend(self.gateway.to_map());

@@ -1,0 +1,139 @@
+//! Real clients of Redis, in three languages.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::net::SocketAddr;
+use std::process::Command;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::spawn_blocking;
+use tollgate_config::resp::Resp;
+use tollgate_config::source::{Document, Format};
+use tollgate_resp::Handle;
+use tollgate_testkit::tools;
+
+async fn open(more: &str) -> Handle {
+    let text = format!("[resp]\nlisten = '127.0.0.1:0'\n{more}");
+    let settings: Resp = Document::parse(&text, Format::Toml).unwrap().read().unwrap().settings.resp;
+    tollgate_resp::start(&settings).await.unwrap().unwrap()
+}
+
+/// Runs a program to its end and returns what it printed.
+async fn run(mut command: Command) -> String {
+    let shown = format!("{command:?}");
+    let output = spawn_blocking(move || command.output()).await.unwrap().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{shown} (is it installed? run scripts/need-redis-clients): {out}{err}");
+    out.trim().to_owned()
+}
+
+async fn cli(address: SocketAddr, words: &[&str]) -> String {
+    let mut command = Command::new("redis-cli");
+    command.args(["-h", "127.0.0.1", "-p", &address.port().to_string()]).args(words);
+    run(command).await.replace('\n', " ")
+}
+
+#[tokio::test]
+async fn redis_cli_in_either_version() {
+    let door = open("password = 'open-sesame'").await;
+    let address = door.local_addr();
+    assert_eq!(cli(address, &["PING"]).await, "NOAUTH Authentication required.");
+    let known = ["-a", "open-sesame", "--no-auth-warning"];
+    let say = async |words: &[&str]| cli(address, &[&known[..], words].concat()).await;
+    assert_eq!(say(&["PING"]).await, "PONG");
+    assert_eq!(say(&["CL.THROTTLE", "user123", "15", "30", "60", "1"]).await, "0 16 15 -1 2");
+    assert_eq!(say(&["-3", "CL.THROTTLE", "user123", "15", "30", "60", "16"]).await, "1 16 15 2 2");
+    assert!(say(&["CL.THROTTLE", "user123", "x", "30", "60"]).await.starts_with("ERR max_burst is \"x\""));
+    assert!(say(&["GET", "k"]).await.starts_with("ERR unknown command"));
+    assert_eq!(say(&["-n", "0", "ECHO", "ä"]).await, "ä");
+}
+
+#[tokio::test]
+async fn redis_py_in_either_version() {
+    let door = open("password = 'open-sesame'").await;
+    let port = door.local_addr().port();
+    let script = format!(
+        "import redis\n\
+         for protocol in (2, 3):\n\
+         \x20   r = redis.Redis(port={port}, password='open-sesame', protocol=protocol, client_name='py')\n\
+         \x20   assert r.ping()\n\
+         \x20   key = 'k%d' % protocol\n\
+         \x20   print(r.execute_command('CL.THROTTLE', key, 1, 1, 3600), r.execute_command('CL.THROTTLE', key, 1, 1, 3600, 2)[0])\n\
+         \x20   with r.pipeline(transaction=False) as p:\n\
+         \x20       for _ in range(100): p.execute_command('CL.THROTTLE', 'p' + key, 49, 1, 3600)\n\
+         \x20       print(sum(1 - answer[0] for answer in p.execute()))\n\
+         \x20   assert r.client_getname() == ('py' if protocol == 3 else b'py') or r.client_getname() in ('py', b'py')\n\
+         try:\n\
+         \x20   redis.Redis(port={port}, password='wrong').ping()\n\
+         except redis.AuthenticationError as e:\n\
+         \x20   print('refused')\n"
+    );
+    let mut command = Command::new("python3");
+    command.arg("-c").arg(script).env("PYTHONPATH", tools().join("python"));
+    assert_eq!(run(command).await, "[0, 2, 1, -1, 3600] 1\n50\n[0, 2, 1, -1, 3600] 1\n50\nrefused");
+}
+
+#[tokio::test]
+async fn ioredis() {
+    let door = open("").await;
+    let port = door.local_addr().port();
+    let script = format!(
+        "const Redis = require('ioredis');\n\
+         (async () => {{\n\
+         const r = new Redis({{ port: {port}, connectionName: 'js', maxRetriesPerRequest: 1 }});\n\
+         console.log(await r.ping(), JSON.stringify(await r.call('CL.THROTTLE', 'k', 1, 1, 3600)));\n\
+         const p = r.pipeline(); for (let i = 0; i < 100; i++) p.call('CL.THROTTLE', 'p', 49, 1, 3600);\n\
+         console.log((await p.exec()).filter(([e, a]) => a[0] === 0).length);\n\
+         await r.quit();\n\
+         }})().catch(e => {{ console.error(e); process.exit(1); }});"
+    );
+    let mut command = Command::new("node");
+    command.arg("-e").arg(script).env("NODE_PATH", tools().join("node_modules"));
+    assert_eq!(run(command).await, "PONG [0,2,1,-1,3600]\n50");
+}
+
+#[tokio::test]
+async fn a_client_in_rust() {
+    let door = open("").await;
+    let client = redis::Client::open(format!("redis://{}/?protocol=resp3", door.local_addr())).unwrap();
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    let mut ask = redis::cmd("CL.THROTTLE");
+    ask.arg("k").arg(0).arg(1).arg(60);
+    let answers: [Vec<i64>; 2] =
+        [ask.query_async(&mut connection).await.unwrap(), ask.query_async(&mut connection).await.unwrap()];
+    assert_eq!(answers, [vec![0, 1, 0, -1, 60], vec![1, 1, 0, 60, 60]]);
+}
+
+#[tokio::test]
+async fn nonsense_ends_the_conversation_and_nothing_else() {
+    let door = open("").await;
+    for nonsense in [&b"*1000000\r\n"[..], b"*1\r\n$1000000000\r\n", b"*1\r\n*1\r\n", &[b'x'; 5_000]] {
+        let mut stream = TcpStream::connect(door.local_addr()).await.unwrap();
+        stream.write_all(nonsense).await.unwrap();
+        let mut told = String::new();
+        stream.read_to_string(&mut told).await.unwrap();
+        assert!(told.starts_with("-ERR Protocol error: "), "{told}");
+    }
+    // Half a command is waited for.
+    let mut stream = TcpStream::connect(door.local_addr()).await.unwrap();
+    for part in [&b"*1\r\n$4\r"[..], b"\nPI", b"NG\r\nPING\r\n"] {
+        stream.write_all(part).await.unwrap();
+    }
+    let mut told = [0; 14];
+    stream.read_exact(&mut told).await.unwrap();
+    assert_eq!(&told, b"+PONG\r\n+PONG\r\n");
+    assert_eq!((door.counts().errors, door.counts().commands), (4, 2));
+    door.drain(Duration::from_secs(10)).await;
+}
+
+#[tokio::test]
+async fn there_is_room_for_so_many_and_no_more() {
+    let door = open("max_connections = 1").await;
+    let first = TcpStream::connect(door.local_addr()).await.unwrap();
+    let mut second = TcpStream::connect(door.local_addr()).await.unwrap();
+    let mut told = String::new();
+    second.read_to_string(&mut told).await.unwrap();
+    assert_eq!(told, "-ERR max number of clients reached\r\n");
+    assert_eq!(door.counts().turned_away, 1);
+    drop(first);
+}
