@@ -9,7 +9,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 PROPTEST_CASES ?= 20000
 
-.PHONY: help run test bench soak fmt lint check-api doc loom deny need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus need-cargo-deny
+.PHONY: help run test bench soak fmt lint check-api doc loom deny need-rust need-redis need-proxies need-peers need-envoy need-redis-clients need-postgres need-prometheus need-cargo-deny
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,11 +21,14 @@ run: need-rust ## Run everything in one terminal, with traffic (tollgate demo)
 test: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus ## Check everything: format, lints, tests, model, docs, examples, dependencies
 	@scripts/test
 
-bench: need-rust need-redis ## Measure the limiter and the ledger against their peers
+bench: need-rust need-redis need-peers ## Measure the limiter, the ledger and the gateway against their peers
 	@echo "==> measuring the limiter against its peers"
 	@cargo run --release --locked -p tollgate-bench -- limiter
 	@echo "==> measuring the ledger on Redis beside plain commands"
 	@cargo run --release --locked -p tollgate-bench -- ledger
+	@echo "==> measuring the gateway beside other proxies"
+	@cargo build --release --locked -p tollgate
+	@cargo run --release --locked -p tollgate-bench -- gateway
 
 soak: need-rust need-redis need-proxies need-envoy need-redis-clients ## Run the property tests with many more cases (PROPTEST_CASES), and the model
 	@echo "==> tests, each property with $(PROPTEST_CASES) cases"
@@ -85,3 +88,6 @@ need-cargo-deny:
 
 need-proxies:
 	@scripts/need-proxies
+
+need-peers:
+	@scripts/need-peers

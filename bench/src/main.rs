@@ -44,8 +44,8 @@ enum Family {
     /// The ledger on a redis-server of its own, beside a counter and a bare rate limiter there: calls and
     /// leases per second, latency, growth and bytes.
     Ledger(LedgerOptions),
-    /// The gateway beside nginx, nginx + Lua and HAProxy, by wrk: requests per second, CPU per request, latency, and
-    /// memory per idle connection. Needs them installed, and target/release/tollgate.
+    /// The gateway beside other proxies, under the load of wrk: requests per second, CPU per request, latency, and
+    /// memory per idle connection. Needs what `scripts/need-peers` installs, and target/release/tollgate.
     Gateway(GatewayOptions),
 }
 

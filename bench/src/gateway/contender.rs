@@ -167,10 +167,10 @@ fn nginx_parts(kind: Kind, is_refusing: bool) -> (&'static str, String, &'static
         Kind::LimitReq => (
             "",
             format!("limit_req_zone $http_x_tollgate_app zone=apps:10m rate={rate}; limit_req_status 429;"),
-            "limit_req zone=apps burst=10000 nodelay;",
+            if is_refusing { "limit_req zone=apps;" } else { "limit_req zone=apps burst=10000 nodelay;" },
         ),
         Kind::Lua => (
-            "load_module modules/ndk_http_module.so;\nload_module modules/ngx_http_lua_module.so;\n",
+            "load_module /usr/lib/nginx/modules/ndk_http_module.so;\nload_module /usr/lib/nginx/modules/ngx_http_lua_module.so;\n",
             "lua_shared_dict tiers 10m; lua_package_path \"$prefix?.lua;/usr/share/lua/5.1/?.lua;;\";\n    \
              init_by_lua_block { tiers = require \"tiers\" }"
                 .into(),

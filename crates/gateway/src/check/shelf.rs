@@ -95,7 +95,7 @@ mod tests {
     use tollgate_ledger::MemoryLedger;
     use tollgate_node::{Node, Request, Setup};
 
-    const LIFETIME: Duration = Duration::from_secs(60);
+    const LIFETIME: Duration = Duration::from_mins(1);
 
     /// A node with an application that mints next to nothing.
     fn node() -> Node<MemoryLedger> {
@@ -118,7 +118,7 @@ mod tests {
         let (node, shelf, now) = (node(), Shelf::new(LIFETIME), Instant::now());
         let (id, permit) = paid(&node, 1).await;
         shelf.put(id, permit, now);
-        assert!(shelf.take_back(id, now + LIFETIME - Duration::from_millis(1)));
+        assert!(shelf.take_back(id, now + Duration::from_secs(59)));
         assert_eq!((shelf.take_back(id, now), rolled_back(&node)), (false, 1));
         assert!(node.app("a").unwrap().held() >= Tokens::whole(1));
 
