@@ -1,6 +1,7 @@
 use crate::frame::Frame;
 use crate::reply::Reply;
 use crate::session::Session;
+use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,6 +19,9 @@ const CHUNK: usize = 16_384;
 
 /// The most that is kept of a command that is not all there.
 const MAX_PENDING: usize = 1 << 20;
+
+/// Connections that may wait to be taken.
+const BACKLOG: i32 = 1_024;
 
 /// How long to wait before connections are taken again after there was no room for one.
 const BREATH: Duration = Duration::from_millis(50);
@@ -58,9 +62,9 @@ struct Door {
 }
 
 /// Opens the door, where one is configured. Must be called within a tokio runtime.
-pub async fn start(settings: &Resp) -> io::Result<Option<Handle>> {
-    let Some(listen) = settings.listen else { return Ok(None) };
-    let listener = TcpListener::bind(listen).await?;
+pub fn start(settings: &Resp) -> io::Result<Option<Handle>> {
+    let Some(address) = settings.listen else { return Ok(None) };
+    let listener = listen(address)?;
     let address = listener.local_addr()?;
     let limiter = Limiter::builder().algorithm(Algorithm::Gcra).max_keys(settings.max_keys).build();
     let places = settings.max_connections;
@@ -115,6 +119,17 @@ impl Drop for Handle {
         self.closing.send_replace(true);
         self.task.abort();
     }
+}
+
+/// Shares the port with a process that is about to be replaced by this one.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    socket.set_reuse_port(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    TcpListener::from_std(socket.into())
 }
 
 impl Door {

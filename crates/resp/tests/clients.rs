@@ -12,10 +12,10 @@ use tollgate_config::source::{Document, Format};
 use tollgate_resp::Handle;
 use tollgate_testkit::tools;
 
-async fn open(more: &str) -> Handle {
+fn open(more: &str) -> Handle {
     let text = format!("[resp]\nlisten = '127.0.0.1:0'\n{more}");
     let settings: Resp = Document::parse(&text, Format::Toml).unwrap().read().unwrap().settings.resp;
-    tollgate_resp::start(&settings).await.unwrap().unwrap()
+    tollgate_resp::start(&settings).unwrap().unwrap()
 }
 
 /// Runs a program to its end and returns what it printed.
@@ -35,7 +35,7 @@ async fn cli(address: SocketAddr, words: &[&str]) -> String {
 
 #[tokio::test]
 async fn redis_cli_in_either_version() {
-    let door = open("password = 'open-sesame'").await;
+    let door = open("password = 'open-sesame'");
     let address = door.local_addr();
     assert_eq!(cli(address, &["PING"]).await, "NOAUTH Authentication required.");
     let known = ["-a", "open-sesame", "--no-auth-warning"];
@@ -50,7 +50,7 @@ async fn redis_cli_in_either_version() {
 
 #[tokio::test]
 async fn redis_py_in_either_version() {
-    let door = open("password = 'open-sesame'").await;
+    let door = open("password = 'open-sesame'");
     let port = door.local_addr().port();
     let script = format!(
         "import redis\n\
@@ -75,7 +75,7 @@ async fn redis_py_in_either_version() {
 
 #[tokio::test]
 async fn ioredis() {
-    let door = open("").await;
+    let door = open("");
     let port = door.local_addr().port();
     let script = format!(
         "const Redis = require('ioredis');\n\
@@ -94,7 +94,7 @@ async fn ioredis() {
 
 #[tokio::test]
 async fn a_client_in_rust() {
-    let door = open("").await;
+    let door = open("");
     let client = redis::Client::open(format!("redis://{}/?protocol=resp3", door.local_addr())).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
     let mut ask = redis::cmd("CL.THROTTLE");
@@ -106,7 +106,7 @@ async fn a_client_in_rust() {
 
 #[tokio::test]
 async fn nonsense_ends_the_conversation_and_nothing_else() {
-    let door = open("").await;
+    let door = open("");
     for nonsense in [&b"*1000000\r\n"[..], b"*1\r\n$1000000000\r\n", b"*1\r\n*1\r\n", &[b'x'; 5_000]] {
         let mut stream = TcpStream::connect(door.local_addr()).await.unwrap();
         stream.write_all(nonsense).await.unwrap();
@@ -128,7 +128,7 @@ async fn nonsense_ends_the_conversation_and_nothing_else() {
 
 #[tokio::test]
 async fn there_is_room_for_so_many_and_no_more() {
-    let door = open("max_connections = 1").await;
+    let door = open("max_connections = 1");
     let first = TcpStream::connect(door.local_addr()).await.unwrap();
     let mut second = TcpStream::connect(door.local_addr()).await.unwrap();
     let mut told = String::new();

@@ -35,11 +35,10 @@ pub struct Handle {
 }
 
 /// Opens the door. Must be called within a tokio runtime.
-pub async fn start<L: Ledger + Slots + 'static>(node: Node<L>, settings: Rls) -> io::Result<Handle> {
+pub fn start<L: Ledger + Slots + 'static>(node: Node<L>, settings: Rls) -> io::Result<Handle> {
     let listener = door::listen(settings.listen)?;
     let address = listener.local_addr()?;
     let (health, health_service) = tonic_health::server::health_reporter();
-    health.set_service_status(SERVICE, ServingStatus::Serving).await;
     let mut server = Server::builder()
         .tcp_nodelay(true)
         .http2_keepalive_interval(Some(settings.keepalive.into()))
@@ -62,7 +61,9 @@ pub async fn start<L: Ledger + Slots + 'static>(node: Node<L>, settings: Rls) ->
         let _ = is_closing.wait_for(|is_closing| *is_closing).await;
     };
     let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+    let reporter = health.clone();
     let task = tokio::spawn(async move {
+        reporter.set_service_status(SERVICE, ServingStatus::Serving).await;
         if let Err(error) = router.serve_with_incoming_shutdown(incoming, asked).await {
             tracing::error!(%error, "the rate limit service has stopped");
         }

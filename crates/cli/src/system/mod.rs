@@ -36,6 +36,7 @@ pub(crate) struct System {
     gateway: Running,
     check: CheckRunning,
     rls: tollgate_rls::Handle,
+    resp: Option<tollgate_resp::Handle>,
     admin: tollgate_admin::Handle,
     snapshots: Snapshots,
     /// As it was started, and as it was changed since.
@@ -82,14 +83,18 @@ impl System {
         let check = Check::start(settings.listen.check, &settings.check, identity, node.clone());
         let check = check.map_err(|error| explain("listen.check", error))?;
         announce("check", check.local_addr());
-        let rls = tollgate_rls::start(node.clone(), settings.rls.clone()).await;
+        let rls = tollgate_rls::start(node.clone(), settings.rls.clone());
         let rls = rls.map_err(|error| port::taken("listen.rls", settings.listen.rls, &error))?;
         announce("rls", rls.local_addr());
+        let resp = tollgate_resp::start(&settings.resp).map_err(|error| explain_resp(settings, &error))?;
+        if let Some(resp) = &resp {
+            announce("resp", resp.local_addr());
+        }
         let admin = tollgate_admin::Settings::from_config(config, id);
         let admin = tollgate_admin::start(node.clone(), admin, Vec::new()).await.map_err(explain_admin)?;
         announce("admin", admin.local_addr());
         let snapshots = Snapshots::start(&node, settings.ledger.snapshot.clone());
-        Ok(Self { node, gateway, check, rls, admin, snapshots, settings: settings.clone() })
+        Ok(Self { node, gateway, check, rls, resp, admin, snapshots, settings: settings.clone() })
     }
 
     /// The password that the first start made, to be shown once.
@@ -162,8 +167,14 @@ impl System {
 
     /// Lets requests finish, for so long, and gives everything back to the ledger.
     pub(crate) async fn stop(self, drain: Duration) {
-        let doors = (self.check.drain(drain), self.rls.drain(drain), self.gateway.drain(drain));
-        let ((), (), drained) = tokio::join!(doors.0, doors.1, doors.2);
+        let resp = async {
+            if let Some(resp) = self.resp {
+                resp.drain(drain).await;
+            }
+        };
+        let (check, rls, gateway) =
+            (self.check.drain(drain), self.rls.drain(drain), self.gateway.drain(drain));
+        let ((), (), (), drained) = tokio::join!(check, rls, resp, gateway);
         self.admin.drain(FAREWELL).await;
         if drained.cut_off > 0 {
             tracing::warn!(connections = drained.cut_off, "cut off, they did not finish in time");
@@ -199,6 +210,13 @@ fn warn_of_strangers(config: &Config) {
 
 fn announce(door: &str, address: SocketAddr) {
     tracing::info!(door, %address, "listening");
+}
+
+fn explain_resp(settings: &Settings, error: &std::io::Error) -> anyhow::Error {
+    match settings.resp.listen {
+        Some(address) => port::taken("resp.listen", address, error),
+        None => anyhow::anyhow!("the door for clients of Redis cannot open: {error}"),
+    }
 }
 
 fn explain_admin(error: tollgate_admin::StartError) -> anyhow::Error {

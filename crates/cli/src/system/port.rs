@@ -17,7 +17,8 @@ pub(super) fn demand(settings: &Settings) -> anyhow::Result<()> {
         ("listen.rls", listen.rls),
         ("listen.admin", listen.admin),
     ];
-    for (key, address) in ours.into_iter().chain(tls) {
+    let resp = settings.resp.listen.map(|address| ("resp.listen", address));
+    for (key, address) in ours.into_iter().chain(tls).chain(resp) {
         TcpListener::bind(address).map_err(|error| taken(key, address, &error))?;
     }
     Ok(())
