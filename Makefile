@@ -9,7 +9,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 PROPTEST_CASES ?= 20000
 
-.PHONY: help run test bench soak fmt lint check-api doc loom deny need-rust need-redis need-postgres need-prometheus need-cargo-deny
+.PHONY: help run test bench soak fmt lint check-api doc loom deny need-rust need-redis need-proxies need-envoy need-postgres need-prometheus need-cargo-deny
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,7 +18,7 @@ run: need-rust ## Show what there is today (tollgate demo)
 	@echo "==> building and running the demo"
 	@cargo run --quiet --locked -p tollgate -- demo
 
-test: need-rust need-redis need-postgres need-prometheus ## Check everything: format, lints, tests, model, docs, examples, dependencies
+test: need-rust need-redis need-proxies need-envoy need-postgres need-prometheus ## Check everything: format, lints, tests, model, docs, examples, dependencies
 	@scripts/test
 
 bench: need-rust need-redis ## Measure the limiter and the ledger against their peers
@@ -27,7 +27,7 @@ bench: need-rust need-redis ## Measure the limiter and the ledger against their 
 	@echo "==> measuring the ledger on Redis beside plain commands"
 	@cargo run --release --locked -p tollgate-bench -- ledger
 
-soak: need-rust need-redis ## Run the property tests with many more cases (PROPTEST_CASES), and the model
+soak: need-rust need-redis need-proxies need-envoy ## Run the property tests with many more cases (PROPTEST_CASES), and the model
 	@echo "==> tests, each property with $(PROPTEST_CASES) cases"
 	@PROPTEST_CASES=$(PROPTEST_CASES) cargo test --workspace --all-features --exclude tollgate-bench --locked --lib --bins --tests
 	@echo "==> model: every interleaving of the lock-free parts"
@@ -68,6 +68,9 @@ need-rust:
 need-redis:
 	@scripts/need-redis
 
+need-envoy:
+	@scripts/need-envoy
+
 need-postgres:
 	@scripts/need-postgres
 
@@ -76,3 +79,6 @@ need-prometheus:
 
 need-cargo-deny:
 	@scripts/need-cargo-deny
+
+need-proxies:
+	@scripts/need-proxies

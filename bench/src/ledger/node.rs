@@ -27,7 +27,8 @@ impl Node {
         let node = NodeId::new(name).with_context(|| format!("{name:?} names no node"))?;
         let entries =
             apps.iter().map(|app| Entry { fallback: FALLBACK, ..Entry::idle(app.clone()) }).collect();
-        let call = Sync { node, incarnation: 1, seq: 0, acked: 0, entries };
+        let call =
+            Sync { node, incarnation: 1, seq: 0, acked: 0, epoch: 0, silence: Millis::from_secs(5), entries };
         Ok(Self { call, held: vec![Tokens::ZERO; apps.len()] })
     }
 

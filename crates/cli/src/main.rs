@@ -1,11 +1,17 @@
 //! The one binary of Tollgate.
 
+mod client;
 mod command;
 mod output;
+mod system;
 
 use clap::Parser;
 use command::{Command, Outcome};
 use std::process::ExitCode;
+
+/// Requests allocate on one thread what they free on the same: an allocator with a heap for each thread suits that.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// A distributed, hierarchical rate limiter: every request pays its toll
 #[derive(Debug, Parser)]

@@ -25,9 +25,11 @@
 mod diff;
 pub mod error;
 pub mod gateway;
+pub mod import;
 mod path;
 pub mod policy;
 mod reader;
+pub mod rls;
 pub mod settings;
 pub mod source;
 

@@ -39,6 +39,7 @@ pub mod fallback;
 pub mod grant;
 pub mod id;
 pub mod lease;
+pub mod network;
 pub mod overload;
 pub mod pool;
 pub mod priority;

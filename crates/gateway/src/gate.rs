@@ -93,6 +93,8 @@ pub struct RequestInfo<'a> {
     pub client: IpAddr,
     /// How large the body is.
     pub body: BodySize,
+    /// How many bytes to reckon with: the size, or what a body of unknown size is taken for until it has passed.
+    pub presumed_bytes: u64,
     /// Whose request it is, if that could be told: 1 to 128 of `A-Z a-z 0-9 _ -`.
     pub app: Option<&'a str>,
     /// What it does, as far as its price is concerned.

@@ -20,6 +20,7 @@
 //! ```
 
 mod access_log;
+mod check;
 mod downstream;
 mod framing;
 pub mod gate;
@@ -28,10 +29,13 @@ mod plan;
 mod proxy;
 mod server;
 mod stats;
+mod toll;
 mod upstream;
 
+pub use check::{Check, CheckRunning};
 pub use gate::Gate;
 pub use open::{Open, OpenReceipt, OpenTicket, Passed};
 pub use server::{Drained, Gateway, Running, StartError};
 pub use stats::Stats;
+pub use toll::{Toll, TollReceipt, TollTicket, TollWait};
 pub use tollgate_config::gateway::Gateway as GatewayConfig;

@@ -8,6 +8,8 @@
 //! - [`Slots`] is what every ledger can do about connections, on slots that are leased as tokens are.
 //! - [`protocol`] is what nodes and operators say to a ledger, and what it answers.
 
+#[cfg(feature = "redis")]
+mod any;
 pub mod book;
 mod clock;
 pub mod connection;
@@ -21,6 +23,8 @@ pub mod script;
 #[cfg(feature = "snapshot")]
 mod snapshot;
 
+#[cfg(feature = "redis")]
+pub use any::AnyLedger;
 pub use book::Book;
 pub use clock::{LedgerClock, WallClock};
 pub use connection::Slots;

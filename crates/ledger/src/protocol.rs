@@ -27,6 +27,10 @@ pub struct Sync {
     pub seq: u64,
     /// The last call that this life of the node had an answer to.
     pub acked: u64,
+    /// The epoch of the last answer that this node had; 0 if it had none.
+    pub epoch: u64,
+    /// After how long without another word it is to be taken for one that goes on alone; no longer than a lease lasts.
+    pub silence: Millis,
     /// One entry for each application.
     pub entries: Vec<Entry>,
 }

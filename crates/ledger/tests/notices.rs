@@ -75,7 +75,7 @@ fn put(guaranteed: u64, effective_at: u64) -> PutApp {
 fn call(seq: u64, acked: u64, want: u64) -> Sync {
     let entry = Entry { want: Tokens::whole(want), ..Entry::idle(app()) };
     let node = NodeId::new("node-1").unwrap();
-    Sync { node, incarnation: 1, seq, acked, entries: vec![entry] }
+    Sync { node, incarnation: 1, seq, acked, epoch: 0, silence: Millis::from_secs(5), entries: vec![entry] }
 }
 
 /// Is handed the ledger, the version that must have been heard of if any, and what happened.

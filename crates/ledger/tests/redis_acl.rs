@@ -46,7 +46,15 @@ fn put(effective_at: Millis) -> Result<PutApp> {
 
 fn call(seq: u64) -> Result<Sync> {
     let entry = Entry { want: Tokens::whole(10), ..Entry::idle(AppId::new("app-a")?) };
-    Ok(Sync { node: NodeId::new("node-1")?, incarnation: 1, seq, acked: seq - 1, entries: vec![entry] })
+    Ok(Sync {
+        node: NodeId::new("node-1")?,
+        incarnation: 1,
+        seq,
+        acked: seq - 1,
+        epoch: 0,
+        silence: Millis::from_secs(5),
+        entries: vec![entry],
+    })
 }
 
 /// Everything that can be asked of a ledger. A refusal of the server's would be an error of protocol.

@@ -56,7 +56,15 @@ fn call(seq: u64, acked: u64, holding: u64, want: u64) -> Result<Sync> {
         fallback: Rate::per_second(100),
         ..Entry::idle(app()?)
     };
-    Ok(Sync { node: NodeId::new("node-1")?, incarnation: 1, seq, acked, entries: vec![entry] })
+    Ok(Sync {
+        node: NodeId::new("node-1")?,
+        incarnation: 1,
+        seq,
+        acked,
+        epoch: 0,
+        silence: Millis::from_secs(5),
+        entries: vec![entry],
+    })
 }
 
 /// Tries until the ledger answers something else than that it cannot be reached.

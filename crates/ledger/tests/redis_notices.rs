@@ -45,7 +45,15 @@ fn seed() -> Result<Seed> {
 
 fn call(seq: u64) -> Result<Sync> {
     let entries = vec![Entry::idle(AppId::new("app-a")?)];
-    Ok(Sync { node: NodeId::new("node-1")?, incarnation: 1, seq, acked: seq - 1, entries })
+    Ok(Sync {
+        node: NodeId::new("node-1")?,
+        incarnation: 1,
+        seq,
+        acked: seq - 1,
+        epoch: 0,
+        silence: Millis::from_secs(5),
+        entries,
+    })
 }
 
 async fn until_reachable<T, F: Future<Output = Answer<T>>>(step: impl Fn() -> F) -> Answer<T> {

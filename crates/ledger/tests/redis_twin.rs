@@ -106,13 +106,14 @@ fn policy(index: usize, guaranteed: u64, burst: u64) -> AppPolicy {
 struct Node {
     incarnation: u64,
     seq: u64,
+    epoch: u64,
     holding: [Tokens; 4],
     last: Option<Sync>,
 }
 
 impl Node {
     const fn new(incarnation: u64) -> Self {
-        Self { incarnation, seq: 0, holding: [Tokens::ZERO; 4], last: None }
+        Self { incarnation, seq: 0, epoch: 0, holding: [Tokens::ZERO; 4], last: None }
     }
 
     fn call(&mut self, index: usize, apps: &[(usize, u64, u64, u64)]) -> Sync {
@@ -139,7 +140,16 @@ impl Node {
         };
         let entries = apps.iter().map(entry).collect();
         let node = NodeId::new(&format!("node-{index}")).unwrap();
-        Sync { node, incarnation: self.incarnation, seq: self.seq, acked: self.seq - 1, entries }
+        let silence = Millis::new(self.seq * 311 % 6_000);
+        Sync {
+            node,
+            incarnation: self.incarnation,
+            seq: self.seq,
+            acked: self.seq - 1,
+            epoch: self.epoch,
+            silence,
+            entries,
+        }
     }
 }
 
@@ -164,7 +174,7 @@ async fn play<E: Engine>(ledger: &ScriptLedger<E>, clock: &AtomicU64, cluster: &
                 for (&(app, ..), granted) in apps.iter().zip(&reply.entries) {
                     nodes[index].holding[app] = nodes[index].holding[app].plus(granted.granted);
                 }
-                nodes[index].last = Some(call);
+                (nodes[index].epoch, nodes[index].last) = (reply.epoch, Some(call));
             }
             Step::Again { node } => {
                 if let Some(call) = &nodes[node].last {

@@ -56,6 +56,8 @@ fn call(seq: u64, apps: usize) -> Sync {
         incarnation: 1,
         seq,
         acked: seq - 1,
+        epoch: 0,
+        silence: Millis::from_secs(5),
         entries: (0..apps).map(entry).collect(),
     }
 }
@@ -155,6 +157,8 @@ fn a_cluster_that_lost_only_its_own_record_starts_afresh() {
     let cluster = ClusterId::new("c").unwrap();
     wait(ledger.seed(&cluster, &seed(2))).unwrap();
     wait(ledger.sync(&cluster, &call(1, 2))).unwrap();
+    let goodbye = Sync { node: NodeId::new("node-2").unwrap(), ..call(1, 0) };
+    wait(ledger.depart(&cluster, &goodbye)).unwrap();
     let mut store = ledger.engine().store();
     store.forget(ROOT);
     ledger.engine().restore(store);
@@ -162,6 +166,7 @@ fn a_cluster_that_lost_only_its_own_record_starts_afresh() {
     let audit = wait(ledger.audit(&cluster)).unwrap();
     assert!(audit.balances() && audit.lines.len() == 1, "{audit:?}");
     assert_eq!(wait(ledger.acquire(&cluster, &app(1), Tokens::ZERO)), Err(LedgerError::UnknownApp));
+    assert!(wait(ledger.sync(&cluster, &goodbye)).is_ok(), "nobody remembers who left before");
 }
 
 /// What a server can do is bounded by the commands that a script gives.

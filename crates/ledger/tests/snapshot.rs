@@ -52,7 +52,18 @@ fn a_restart_forgets_nothing() -> Result {
     let entry =
         Entry { want: Tokens::whole(700), fallback: Rate::per_second(10), ..Entry::idle(app.clone()) };
     let node = NodeId::new("node-1")?;
-    now(ledger.sync(&cluster, &Sync { node, incarnation: 1, seq: 1, acked: 0, entries: vec![entry] }))?;
+    now(ledger.sync(
+        &cluster,
+        &Sync {
+            node,
+            incarnation: 1,
+            seq: 1,
+            acked: 0,
+            epoch: 0,
+            silence: Millis::from_secs(5),
+            entries: vec![entry],
+        },
+    ))?;
     let later = PutApp {
         policy: policy(&app, 20_000),
         replaces: None,

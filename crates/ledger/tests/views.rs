@@ -245,7 +245,15 @@ fn what_was_spent_is_told_by_operation(ledger: &impl Ledger) {
     for (seq, by_operation) in (1..).zip(reports) {
         let entries = vec![Entry { by_operation, ..Entry::idle(app(1)) }];
         let node = NodeId::new("node-1").unwrap();
-        let call = Sync { node, incarnation: 1, seq, acked: seq - 1, entries };
+        let call = Sync {
+            node,
+            incarnation: 1,
+            seq,
+            acked: seq - 1,
+            epoch: 0,
+            silence: Millis::from_secs(5),
+            entries,
+        };
         wait(ledger.sync(&cluster(), &call)).unwrap();
         // Told twice, counted once.
         wait(ledger.sync(&cluster(), &call)).unwrap();

@@ -53,6 +53,11 @@ impl Answer<'_> {
         self.algorithm.reset_after(self.limit, self.word, self.now).into()
     }
 
+    /// How many tokens there are at most.
+    pub fn capacity(&self) -> u64 {
+        self.algorithm.capacity(self.limit)
+    }
+
     /// The limit that was applied.
     pub const fn limit(&self) -> &Limit {
         self.limit
@@ -64,8 +69,7 @@ impl Answer<'_> {
             _ if self.allowed => Ok(()),
             Some(wait) => Err(Refusal::For(wait.into())),
             None => {
-                let capacity = self.algorithm.capacity(self.limit);
-                Err(Refusal::Forever(Error::ExceedsCapacity { asked: self.n, capacity }))
+                Err(Refusal::Forever(Error::ExceedsCapacity { asked: self.n, capacity: self.capacity() }))
             }
         }
     }

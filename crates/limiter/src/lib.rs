@@ -107,8 +107,15 @@
 //!
 //! # Features
 //!
-//! `quanta` (default) reads the processor's time stamp counter, `tokio` (default) brings async waiting. Without
-//! either, the crate has no dependencies but its own arithmetic.
+//! | feature | what it brings |
+//! |---|---|
+//! | `quanta` (default) | reads the processor's time stamp counter |
+//! | `tokio` (default) | waiting in async code |
+//! | `tower` | `middleware`: a layer for axum, hyper and tonic, servers and clients |
+//! | `tonic` | the same, where a server of gRPC wants to know the name of a service behind the layer |
+//! | `redis` | `redis`: one limit for many processes, on Redis or Redis Cluster |
+//!
+//! Without any of them, the crate has no dependencies but its own arithmetic.
 
 mod answer;
 mod bucket;
@@ -116,8 +123,13 @@ mod cell;
 mod clock;
 mod error;
 mod limiter;
+#[cfg(feature = "tower")]
+pub mod middleware;
+#[cfg(feature = "redis")]
+pub mod redis;
 mod sync;
 mod table;
+mod throttle;
 mod waiting;
 
 pub use answer::Answer;
@@ -126,5 +138,6 @@ pub use clock::{Clock, ManualClock, MonotonicClock};
 pub use error::Error;
 pub use limiter::{Builder, Limiter};
 pub use table::Stats;
+pub use throttle::{Outcome, Throttle};
 pub use tollgate_core::algorithm::{Algorithm, Limit, LimitError};
 pub use tollgate_core::units::Nanos;

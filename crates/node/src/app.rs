@@ -37,6 +37,8 @@ pub struct App {
     terms: ArcSwap<Terms>,
     id: AppId,
     bell: Arc<Bell>,
+    /// Whole tokens that callers gave back afterwards.
+    returned: AtomicU64,
 }
 
 /// The terms in force.
@@ -61,6 +63,7 @@ impl App {
             terms: ArcSwap::from_pointee(terms),
             id,
             bell,
+            returned: AtomicU64::new(0),
         };
         app.follow_terms();
         app
@@ -133,9 +136,27 @@ impl App {
         }
     }
 
+    /// Takes back what a caller was charged for and says it did not need, but never more than passed here. Returns how much.
+    pub(crate) fn take_back(&self, operation: Operation, cost: u64) -> u64 {
+        let passed = self.counts().passed().cost;
+        let mut taken = 0;
+        let _ = self.returned.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |returned| {
+            taken = cost.min(passed.saturating_sub(returned));
+            Some(returned + taken)
+        });
+        let put = self.purse.put(Tokens::whole(taken), self.terms.load().policy.quota.burst);
+        self.undone.add_cost(operation, put.floor());
+        put.floor()
+    }
+
     /// What is owed and has not been collected.
     pub(crate) fn collect_owed(&self) -> Tokens {
         Tokens::from_micros(self.owed.swap(0, Ordering::Relaxed))
+    }
+
+    /// Whether anything was counted or is owed that the ledger has not been told of.
+    pub(crate) fn has_counted(&self) -> bool {
+        !self.tally.is_empty() || !self.undone.is_empty() || self.owed.load(Ordering::Relaxed) > 0
     }
 
     /// Whether the policy says to decide and count, but to let pass.

@@ -39,6 +39,6 @@ impl NodeClock for RuntimeClock {
 }
 
 /// What people call the time: for logs and records, and to tell a node's lives apart.
-pub(crate) fn wall() -> Millis {
+pub fn wall() -> Millis {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(Millis::ZERO, Millis::from)
 }

@@ -1,7 +1,8 @@
 //! Connections through the node: each cluster's are kept by a task of their own, within the limits of the policies.
 
+use crate::app::App;
 use crate::clock::RuntimeClock;
-use crate::connection::{Connections, Guard, Identity, Keeper, Line, Refused, Settings};
+use crate::connection::{Connections, Denied, Guard, Identity, Keeper, Line, Refused, Settings};
 use crate::desk::Manners;
 use crate::node::{Counter, Inner, Node};
 use std::collections::BTreeSet;
@@ -22,6 +23,15 @@ impl<L: Ledger + Slots + 'static> Node<L> {
         let cluster = app.terms().policy.cluster.clone();
         let Some(counter) = inner.desks.get(&cluster) else { return Err(Refused::UNKNOWN_APP) };
         counter.connections.open(app.id(), client, inner.clock.now()).await
+    }
+
+    /// Opens a connection of an application if the node has a slot for it, or says why not.
+    pub fn try_connect(&self, app: &App, client: IpAddr) -> Result<Guard, Denied> {
+        let inner = self.inner();
+        let Some(counter) = inner.desks.get(&app.terms().policy.cluster) else {
+            return Err(Denied::Refused(Refused::UNKNOWN_APP));
+        };
+        counter.connections.try_open(app.id(), client, inner.clock.now())
     }
 
     /// Tells that a connection is alive.

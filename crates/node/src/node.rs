@@ -152,6 +152,11 @@ impl<L: Ledger + Slots + 'static> Node<L> {
         self.inner.roster.find(id)
     }
 
+    /// The application of that name, or the one that strangers are counted as.
+    pub fn resolve(&self, id: &str) -> Option<Arc<App>> {
+        self.inner.resolve(id)
+    }
+
     /// All applications that the node knows, in no order.
     pub fn apps(&self) -> Vec<Arc<App>> {
         self.inner.roster.all()
@@ -166,6 +171,12 @@ impl<L: Ledger + Slots + 'static> Node<L> {
             Some(decided) => decided,
             None => inner.check_stranger(request),
         }
+    }
+
+    /// Decides about a request of an application that was [found](Node::resolve) before.
+    #[inline]
+    pub fn check_of(&self, app: &Arc<App>, request: &Request<'_>) -> Result<Permit, NotYet> {
+        self.inner.check(app, request)
     }
 
     /// Decides about a request, and asks the ledger if it has to. Never takes longer than the ledger's timeout.
@@ -190,6 +201,15 @@ impl<L: Ledger + Slots + 'static> Node<L> {
             Ok(permit) => permit.decision(),
             Err(decision) => decision,
         }
+    }
+
+    /// Gives back what requests of an application were charged and turned out not to need, where nobody holds their permits
+    /// any more. No more comes back than passed at this node, nor than the application may have at once. Returns how much
+    /// did, in whole tokens.
+    pub fn give_back(&self, request: &Request<'_>) -> u64 {
+        let Some(app) = self.inner.resolve(request.app) else { return 0 };
+        let price = request.price(|| app.price(request.operation, request.bytes));
+        app.take_back(price.operation, price.cost())
     }
 
     /// Keeps a decision to be [explained](Node::explain) later, and gives it a name.

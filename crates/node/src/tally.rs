@@ -45,6 +45,11 @@ impl Tally {
         self.cells.iter().map(|cell| cell.load(Ordering::Relaxed) >> COST_BITS).sum()
     }
 
+    /// Whether nothing was counted since it was last emptied.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.cells.iter().all(|cell| cell.load(Ordering::Relaxed) == 0)
+    }
+
     /// Empties it.
     pub(crate) fn drain(&self) -> [Spending; Operation::COUNT] {
         std::array::from_fn(|i| {

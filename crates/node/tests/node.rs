@@ -9,11 +9,12 @@ use support::{
 };
 use tokio::time::{Instant, sleep};
 use tollgate_core::decision::{Decision, Verdict};
+use tollgate_core::id::NodeId;
 use tollgate_core::reason::Reason;
 use tollgate_core::units::{Millis, Tokens};
-use tollgate_ledger::Ledger;
 use tollgate_ledger::protocol::{Carry, PutApp};
-use tollgate_node::{Node, desk};
+use tollgate_ledger::{Ledger, Slots};
+use tollgate_node::{Node, Setup, desk};
 
 fn reason(decision: &Decision) -> Reason {
     decision.verdict.reason().unwrap()
@@ -91,6 +92,23 @@ async fn whoever_comes_back_when_told_to_is_let_in() {
         node.admit(&get("a").with_cost(700)).await.unwrap().keep();
     }
     assert_eq!(told, 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_comes_back_when_told_to_is_let_in_where_the_bucket_is_small() {
+    let node = start(memory());
+    for _ in 0..20 {
+        let decision = loop {
+            match node.admit(&get("small")).await {
+                Ok(permit) => permit.keep(),
+                Err(decision) => break decision,
+            }
+        };
+        let wait = decision.retry_after.unwrap();
+        sleep(Duration::from_millis(wait.get())).await;
+        let answer = node.admit(&get("small")).await;
+        answer.unwrap_or_else(|again| panic!("after {wait}: {again:?}")).keep();
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -387,4 +405,39 @@ async fn after_days_without_the_ledger_a_node_is_not_taken_for_a_sign_of_lost_me
     sleep(millis(300)).await;
     assert_eq!(view(node.ledger(), "a").await.total_consumed, passed);
     assert_balanced(node.ledger()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_there_is_plenty_the_ledger_is_spoken_to_less_often() {
+    let node = Node::start(memory(), Setup::new(NodeId::new("n").unwrap()), &policy());
+    let passed = drive(&node, "a", 4, Duration::from_secs(5)).await;
+    assert_eq!(passed, 2_000, "within its guarantee");
+    let before = node.standing()["c"].calls.made;
+    drive(&node, "a", 4, Duration::from_secs(10)).await;
+    let calm = node.standing()["c"].calls.made - before;
+    assert!((8..=25).contains(&calm), "{calm} calls in ten seconds");
+
+    // Five times what it was promised: nothing is left over, and what comes up is fetched at once.
+    drive(&node, "a", 50, Duration::from_secs(5)).await;
+    let before = node.standing()["c"].calls.made;
+    drive(&node, "a", 50, Duration::from_secs(10)).await;
+    let short = node.standing()["c"].calls.made - before;
+    assert!(short >= 80, "{short} calls in ten seconds");
+    sleep(millis(2_000)).await;
+    assert_balanced(node.ledger()).await;
+}
+
+/// However rarely a calm node speaks, it hears of changes at once; and should it not, with the next answer.
+#[tokio::test(start_paused = true)]
+async fn a_calm_node_hears_of_an_emergency_at_once() {
+    async fn hears_of_it_within<L: Ledger + Slots + 'static>(ledger: L, time: Duration) {
+        let node = Node::start(ledger, Setup::new(NodeId::new("n").unwrap()), &policy());
+        drive(&node, "p3", 2, Duration::from_secs(5)).await;
+        node.ledger().declare_emergency(&cluster(), "drill", Millis::from_secs(300)).await.unwrap();
+        sleep(time).await;
+        assert_eq!(reason(&node.admit(&get("p3")).await.unwrap_err()), Reason::EmergencyBlocked);
+    }
+    hears_of_it_within(empty(), millis(10)).await;
+    // This one tells nobody of anything.
+    hears_of_it_within(memory(), millis(1_300)).await;
 }

@@ -3,17 +3,21 @@
 mod allocations;
 mod authority;
 mod cluster;
+mod envoy;
 mod link;
 mod port;
 mod postgres;
 mod process;
 mod server;
+mod tool;
 
 pub use allocations::{CountingAllocator, allocations};
 pub use authority::{Authority, Issued};
 pub use cluster::RedisCluster;
+pub use envoy::Envoy;
 pub use link::Link;
 pub use port::free_port;
 pub use postgres::PostgresServer;
 pub use process::Signal;
 pub use server::RedisServer;
+pub use tool::tools;

@@ -1,8 +1,13 @@
 //! What the binary can be asked to do: one file per command.
 
+mod audit;
+mod check;
 mod demo;
 mod diff;
+mod explain;
 mod file;
+mod import;
+mod serve;
 mod simulate;
 mod validate;
 
@@ -12,9 +17,14 @@ use std::process::ExitCode;
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Serve(serve::Serve),
     Demo(demo::Demo),
+    Check(check::Check),
+    Explain(explain::Explain),
+    Audit(audit::Audit),
     Validate(validate::Validate),
     Diff(diff::Diff),
+    Import(import::Import),
     Simulate(simulate::Simulate),
 }
 
@@ -22,9 +32,14 @@ impl Command {
     /// Does what was asked.
     pub(crate) fn run(self) -> anyhow::Result<Outcome> {
         match self {
+            Self::Serve(serve) => serve.run(),
             Self::Demo(demo) => demo.run(),
+            Self::Check(check) => check.run(),
+            Self::Explain(explain) => explain.run(),
+            Self::Audit(audit) => audit.run(),
             Self::Validate(validate) => validate.run(),
             Self::Diff(diff) => diff.run(),
+            Self::Import(import) => import.run(),
             Self::Simulate(simulate) => simulate.run(),
         }
     }

@@ -55,6 +55,8 @@ pub struct Identity {
     pub hosts: BTreeMap<String, AppId>,
     /// Applications by path prefix.
     pub paths: BTreeMap<String, AppId>,
+    /// The application that requests of nobody who is known are counted as; without one they are refused.
+    pub strangers: Option<AppId>,
 }
 
 impl Default for Identity {
@@ -68,6 +70,7 @@ impl Default for Identity {
             access_keys: BTreeMap::new(),
             hosts: BTreeMap::new(),
             paths: BTreeMap::new(),
+            strangers: None,
         }
     }
 }
@@ -84,6 +87,7 @@ impl Identity {
         let hosts =
             read_map(&table.table("hosts"), HostPattern::EXPECTED, |key| HostPattern::new(key).is_some());
         let paths = read_map(&table.table("paths"), "a path that starts with /", is_path);
+        let strangers = table.field("strangers").id(AppId::new).map(Some).or(None);
         table.finish();
         Some(Self {
             order: order.or(default.order)?,
@@ -94,6 +98,7 @@ impl Identity {
             access_keys: access_keys?,
             hosts: hosts?,
             paths: paths?,
+            strangers: strangers?,
         })
     }
 
@@ -112,6 +117,7 @@ impl Identity {
             "access_keys": names(&self.access_keys),
             "hosts": names(&self.hosts),
             "paths": names(&self.paths),
+            "strangers": self.strangers.as_deref(),
         })
     }
 }

@@ -3,7 +3,7 @@
 mod access_log;
 mod identity;
 mod limits;
-mod network;
+pub(crate) mod network;
 mod route;
 mod timeouts;
 mod tls;
@@ -12,10 +12,10 @@ mod upstream;
 pub use access_log::AccessLog;
 pub use identity::{ApiKey, Identity, Source};
 pub use limits::Limits;
-pub use network::Network;
 pub use route::{HostPattern, Operations, Route};
 pub use timeouts::Timeouts;
 pub use tls::{Certificate, Tls};
+pub use tollgate_core::network::Network;
 pub use upstream::{Balance, Health, Protocol, Scheme, Server, Upstream};
 
 use crate::error::Problem;
@@ -92,7 +92,7 @@ impl Gateway {
         let default = Self::default();
         let threads = table.field("threads").whole(1..=MAX_THREADS).map(|n| usize::try_from(n).ok()).or(None);
         let max_connections = table.field("max_connections").count(1..=10_000_000);
-        let trusted = table.field("trusted_proxies").texts(MAX_NETWORKS, Network::EXPECTED, Network::parse);
+        let trusted = table.field("trusted_proxies").texts(MAX_NETWORKS, network::EXPECTED, network::parse);
         let upgrades = table.field("upgrades").texts(MAX_UPGRADES, UPGRADE, upgrade);
         let access_log = table.field("access_log").text(AccessLog::EXPECTED, AccessLog::parse);
         let tls = Tls::read(&mut table);

@@ -79,8 +79,13 @@ impl fmt::Display for HostPattern {
 }
 
 impl Operations {
-    const WORDS: [(&'static str, Self); 3] =
+    pub(crate) const WORDS: [(&'static str, Self); 3] =
         [("http", Self::Http), ("s3", Self::S3), ("s3_virtual_host", Self::S3VirtualHost)];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        spelled(&Self::WORDS, &self)
+    }
 }
 
 /// The routes; none if any is wrong. Without the upstreams their names cannot be checked.
@@ -135,7 +140,7 @@ impl Route {
         let millis = |timeout: Duration| timeout.as_secs_f64() * 1e3;
         json!({
             "upstream": self.upstream,
-            "operations": spelled(&Operations::WORDS, &self.operations),
+            "operations": self.operations.name(),
             "preserve_host": self.preserve_host,
             "response_timeout_ms": self.response_timeout.map(millis),
             "read_timeout_ms": self.read_timeout.map(millis),

@@ -26,6 +26,8 @@ pub struct Timeouts {
     pub upstream_idle: Duration,
     /// Without a byte either way on an upgraded connection.
     pub tunnel: Duration,
+    /// How long requests may take to finish when everything stops.
+    pub drain: Duration,
 }
 
 macro_rules! timeouts {
@@ -62,4 +64,5 @@ timeouts! {
     read "read_ms" 60_000,
     upstream_idle "upstream_idle_ms" 30_000,
     tunnel "tunnel_ms" 3_600_000,
+    drain "drain_ms" 30_000,
 }

@@ -1,5 +1,5 @@
 use crate::error::Problem;
-use crate::gateway::Network;
+use crate::gateway::{Network, network};
 use crate::reader::Table;
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ impl Admin {
         let origins = table.field("origins").texts(MAX_LISTED, "an origin like https://example.com", origin);
         let trusted = table
             .field("trusted_proxies")
-            .texts(MAX_LISTED, Network::EXPECTED, Network::parse)
+            .texts(MAX_LISTED, network::EXPECTED, network::parse)
             .or(Vec::new());
         let secure_cookies = table.field("secure_cookies").flag().or(default.secure_cookies);
         let calls = table.field("calls_per_second").whole(1..=1_000_000).or(default.calls_per_second);

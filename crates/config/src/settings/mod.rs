@@ -1,17 +1,22 @@
 //! What a process needs to know before it can start.
 
 mod admin;
+mod check;
 mod listen;
+mod log;
 mod tls;
 mod url;
 
 pub use admin::{Admin, Database};
+pub use check::Check;
 pub use listen::Listen;
+pub use log::{Log, LogFormat, LogLevel};
 pub use tls::{ClientCertificate, Tls};
 pub use url::LedgerUrl;
 
 use crate::gateway::Gateway;
 use crate::reader::Table;
+use crate::rls::Rls;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tollgate_core::id::NodeId;
@@ -33,6 +38,12 @@ pub struct Settings {
     pub admin: Admin,
     /// `[gateway]`, `[identity]`, `[[upstreams]]` and `[[routes]]`
     pub gateway: Gateway,
+    /// `[check]`
+    pub check: Check,
+    /// `[log]`
+    pub log: Log,
+    /// `[rls]`
+    pub rls: Rls,
 }
 
 /// How the node leases tokens and reports what it spent.
@@ -88,7 +99,19 @@ impl Settings {
         let listen = Listen::read(root.table("listen"));
         let admin = Admin::read(root.table("admin"));
         let gateway = Gateway::read(root, listen.as_ref().map(|listen| listen.gateway));
-        Some(Self { node: node?, ledger: ledger?, listen: listen?, admin: admin?, gateway: gateway? })
+        let check = Check::read(root.table("check"));
+        let log = Log::read(root.table("log"));
+        let rls = Rls::read(root.table("rls"), listen.as_ref().map(|listen| listen.rls));
+        Some(Self {
+            node: node?,
+            ledger: ledger?,
+            listen: listen?,
+            admin: admin?,
+            gateway: gateway?,
+            check: check?,
+            log: log?,
+            rls: rls?,
+        })
     }
 
     /// The settings as they would be written, except that passwords are hidden: to show, not to read back.
@@ -112,6 +135,9 @@ impl Settings {
             },
             "listen": self.listen.to_value(),
             "admin": self.admin.to_value(),
+            "check": self.check.to_value(),
+            "log": self.log.to_value(),
+            "rls": self.rls.to_value(),
         });
         if let Some(map) = value.as_object_mut() {
             map.extend(self.gateway.to_map());

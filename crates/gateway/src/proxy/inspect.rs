@@ -5,7 +5,7 @@ use crate::framing::is_host;
 use crate::gate::BodySize;
 use http::header::{CONTENT_LENGTH, EXPECT, HOST};
 use http::request::Parts;
-use http::{HeaderValue, Method, StatusCode, Version};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, Version};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body, Incoming};
 use std::time::Duration;
@@ -120,12 +120,17 @@ pub(super) async fn settle_body(answer: Answer, body: Incoming, inspected: &Insp
 }
 
 /// What a request does, as far as its price is concerned.
-pub(super) fn operation(parts: &Parts, operations: Operations) -> Operation {
+pub(crate) fn operation_of(
+    method: &Method,
+    uri: &Uri,
+    headers: &HeaderMap,
+    operations: Operations,
+) -> Operation {
     let request = s3::Request {
-        method: parts.method.as_str(),
-        path: parts.uri.path(),
-        query: parts.uri.query().unwrap_or_default(),
-        has_copy_source: parts.headers.contains_key("x-amz-copy-source"),
+        method: method.as_str(),
+        path: uri.path(),
+        query: uri.query().unwrap_or_default(),
+        has_copy_source: headers.contains_key("x-amz-copy-source"),
     };
     match operations {
         Operations::S3 => request.operation(s3::Addressing::Path),

@@ -15,6 +15,7 @@ mod upgrade;
 mod upload;
 mod visitor;
 
+pub(crate) use inspect::operation_of;
 pub(crate) use outgoing::Outgoing;
 pub(crate) use request_id::RequestIds;
 pub(crate) use upload::Upload;
@@ -141,8 +142,17 @@ async fn admit<G: Gate>(
         host: inspected.host(),
         client,
         body: inspected.size,
+        presumed_bytes: match inspected.size {
+            BodySize::Known(bytes) => bytes,
+            BodySize::Unknown => shared.config.limits.unknown_body_bytes,
+        },
         app,
-        operation: inspect::operation(parts, shared.config.routes[number].operations),
+        operation: operation_of(
+            &parts.method,
+            &parts.uri,
+            &parts.headers,
+            shared.config.routes[number].operations,
+        ),
     };
     journey.note(|entry| {
         entry.client = client.to_string();
@@ -203,6 +213,8 @@ async fn forward<G: Gate>(
     headers::strip_hop_by_hop(&mut parts.headers);
     answer::disown(&mut parts.headers);
     parts.extensions.clear();
+    // The version is that of a connection, and the client's is another than the server's.
+    parts.version = Version::HTTP_11;
     journey.decorate(&mut parts.headers);
     Ok(Response::from_parts(
         parts,

@@ -1,7 +1,7 @@
 //! The gateway as a whole: its threads, and how they are told what to do.
 
 mod core;
-mod listener;
+pub(crate) mod listener;
 mod registry;
 mod room;
 mod thread;

@@ -44,7 +44,7 @@ pub struct App {
     pub suspects: Suspects,
 }
 
-/// Nodes that were not heard of since their leases expired, and may be running on their own.
+/// Nodes that fell silent, and may be running on their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "snapshot", derive(serde::Serialize, serde::Deserialize))]
 pub struct Suspects {
@@ -52,6 +52,8 @@ pub struct Suspects {
     pub rate: Rate,
     /// Until when that is believed.
     pub until: Millis,
+    /// What was set aside for it, and has not been reported as spent yet.
+    pub aside: Tokens,
 }
 
 impl App {
@@ -124,12 +126,34 @@ impl App {
         self.operations.count(by_operation);
     }
 
-    /// Spends what was never leased: takes it from the bucket as far as that goes.
-    pub fn spend_unleased(&mut self, amount: Tokens) {
-        let had = amount.min(self.account.rights);
+    /// Spends what was never leased: what was set aside for it, and then from the bucket as far as that goes.
+    pub fn spend_unleased(&mut self, amount: Tokens, now: Millis) {
+        let covered = self.take_aside(amount, now);
+        let rest = amount.minus(covered);
+        let had = rest.min(self.account.rights);
         self.account.rights = self.account.rights.minus(had);
-        self.flows.overrun = self.flows.overrun.plus(amount.minus(had));
+        self.flows.overrun = self.flows.overrun.plus(rest.minus(had));
         self.count(amount, 0);
+    }
+
+    /// One node more is suspected of going on alone, and of letting so much through.
+    pub fn suspect(&mut self, fallback: Rate, until: Millis) {
+        if self.suspects.rate.is_zero() {
+            self.suspects.aside = Tokens::ZERO;
+        }
+        self.suspects.rate = self.suspects.rate.plus(fallback);
+        self.suspects.until = self.suspects.until.max(until);
+    }
+
+    /// What was set aside is spent after all. The books may have been closed since: then nobody knows.
+    fn take_aside(&mut self, amount: Tokens, now: Millis) -> Tokens {
+        if now >= self.suspects.until {
+            return Tokens::ZERO;
+        }
+        let covered = amount.min(self.suspects.aside).min(self.flows.suspected);
+        self.suspects.aside = self.suspects.aside.minus(covered);
+        self.flows.suspected = self.flows.suspected.minus(covered);
+        covered
     }
 
     /// Takes unspent tokens back from a lease; returns the headroom that found no room.
@@ -234,7 +258,7 @@ impl App {
 
     /// Burns what nodes that are cut off are thought to have let through since the last look.
     fn set_aside(&mut self, since: Millis, now: Millis) {
-        let Suspects { rate, until } = self.suspects;
+        let Suspects { rate, until, .. } = self.suspects;
         if rate.is_zero() {
             return;
         }
@@ -242,6 +266,7 @@ impl App {
         self.account.rights = self.account.rights.minus(thought);
         self.account.meter = self.account.meter.minus(thought);
         self.flows.suspected = self.flows.suspected.plus(thought);
+        self.suspects.aside = self.suspects.aside.plus(thought);
         if now >= until {
             self.suspects = Suspects::default();
         }

@@ -45,7 +45,7 @@ pub const LEASE_TTL: Millis = Millis::from_secs(5);
 /// How long a node that is not heard of is believed to run on its own.
 pub const SUSPECT_LIMIT: Millis = Millis::from_secs(60);
 
-/// How long a node that fell silent is remembered. A node that had no answer for so long starts a new incarnation, or it is
+/// How long a node that fell silent or said goodbye is remembered. A node that had no answer for so long starts a new incarnation, or it is
 /// taken for one whose answers the ledger has lost.
 pub const NODE_TTL: Millis = Millis::from_secs(86_400);
 
@@ -70,6 +70,8 @@ pub struct Book {
     emergency_reason: String,
     contest: Contest,
     epoch: u64,
+    /// How often something was found to be lost.
+    losses: u64,
     version: u64,
     history: History,
     harvested_at: Millis,
@@ -77,12 +79,16 @@ pub struct Book {
     harvest_cursor: Option<AppId>,
     apps: BTreeMap<AppId, App>,
     nodes: BTreeMap<NodeId, Node>,
-    /// The nodes that are heard of, longest ago first.
+    /// The nodes that are heard of, by when they are to be missed.
     heard: BTreeSet<(Millis, NodeId)>,
-    /// Nodes that fell silent and still have leases to be written off.
+    /// Nodes that are missed, and whose leases are to be looked at.
     silent: VecDeque<NodeId>,
-    /// Nodes that fell silent and have none any more, those that were heard of longest ago first.
+    /// Nodes that are suspected of going on alone and whose leases last, those that were heard of longest ago first.
+    late: BTreeSet<(Millis, NodeId)>,
+    /// Nodes whose leases were written off, those that were heard of longest ago first.
     quiet: BTreeSet<(Millis, NodeId)>,
+    /// Nodes that said goodbye, those that did so longest ago first.
+    left: BTreeSet<(Millis, NodeId)>,
     pending: Vec<Scheduled>,
     held: BTreeMap<String, Held>,
     /// The reservations that are open, those that end first in front.

@@ -37,11 +37,8 @@ impl Book {
     /// A node says goodbye with its last call. What it has not given back is written off. Said again, as when the
     /// answer got lost, it is stale.
     pub fn depart(&mut self, sync: &Sync, now: Millis) -> Result<SyncReply, LedgerError> {
-        if sync.acked > 0 && !self.nodes.contains_key(&sync.node) {
-            return Err(LedgerError::Stale);
-        }
         let reply = self.sync(sync, now)?;
-        self.bury(&sync.node, now);
+        self.retire(&sync.node, now);
         Ok(reply)
     }
 
@@ -54,15 +51,22 @@ impl Book {
         if sync.incarnation > node.incarnation || sync.seq > node.seq {
             return Ok(None);
         }
-        if sync.seq < node.seq { Err(LedgerError::Stale) } else { Ok(node.reply.clone()) }
+        match &node.reply {
+            Some(reply) if sync.seq == node.seq => Ok(Some(reply.clone())),
+            _ => Err(LedgerError::Stale),
+        }
     }
 
     /// A node that had an answer the ledger knows nothing of: writes were lost, in a failover say. What they
-    /// granted is not known any more, so everybody starts from nothing, and nodes present what they hold.
+    /// granted is not known any more, so everybody starts from nothing, and nodes present what they hold. Whoever comes
+    /// later and had its answer before that has nothing new to tell.
     fn notice_loss(&mut self, sync: &Sync, now: Millis) {
         let known = self.nodes.get(&sync.node).filter(|node| node.incarnation == sync.incarnation);
-        if known.map_or(0, |node| node.seq) < sync.acked {
-            self.epoch += 1;
+        let is_lost = known.map_or(0, |node| node.seq) < sync.acked;
+        let is_noticed = self.losses > 0 && sync.epoch < self.epoch;
+        if is_lost && !is_noticed {
+            self.epoch = self.epoch.max(sync.epoch).saturating_add(1);
+            self.losses += 1;
             self.version += 1;
             self.history.start_over(self.version);
             self.pool.slack = Tokens::ZERO;
@@ -76,14 +80,14 @@ impl Book {
         }
         let new = Node::new(sync.incarnation, self.epoch, now);
         self.nodes.entry(sync.node.clone()).or_insert(new);
-        self.hear(&sync.node, now);
+        self.hear(&sync.node, sync.silence, now);
     }
 
     fn serve(&mut self, node: &NodeId, entry: &Entry, now: Millis) -> Granted {
         if self.refill(&entry.app, now).is_err() {
             return Granted::nothing(Reason::UnknownApp);
         }
-        let left = self.settle(node, entry);
+        let left = self.settle(node, entry, now);
         let granted = self.lease_out(entry, now);
         let since = self.apps.get(&entry.app).map_or(0, |app| app.since);
         if let Some(node) = self.nodes.get_mut(node) {
@@ -95,7 +99,7 @@ impl Book {
     }
 
     /// Books what was spent and what comes back; returns what is left in the lease.
-    fn settle(&mut self, node: &NodeId, entry: &Entry) -> Tokens {
+    fn settle(&mut self, node: &NodeId, entry: &Entry, now: Millis) -> Tokens {
         let lease = self.nodes.get(node).and_then(|node| node.leases.get(&entry.app));
         let Some(app) = self.apps.get_mut(&entry.app) else { return Tokens::ZERO };
         let lease = lease.filter(|lease| lease.since == app.since);
@@ -104,7 +108,7 @@ impl Book {
         let spent = reported.min(leased);
         app.note(&entry.by_operation);
         app.spend(spent, entry.requests);
-        app.spend_unleased(reported.minus(spent));
+        app.spend_unleased(reported.minus(spent), now);
 
         let returned = entry.returned.min(leased.minus(spent));
         let spilled = app.take_back(&climate(&self.emergency, &self.overload, app), returned);

@@ -55,7 +55,7 @@ impl Book {
             emergency: self.emergency,
             emergency_reason: if is_declared { self.emergency_reason.clone() } else { String::new() },
             apps: self.apps.len() as u64,
-            nodes: self.heard.len() as u64,
+            nodes: (self.heard.len() + self.late.len()) as u64,
             silent_nodes: (self.silent.len() + self.quiet.len()) as u64,
         }
     }

@@ -130,6 +130,7 @@ struct Node {
     incarnation: u64,
     seq: u64,
     acked: u64,
+    epoch: u64,
     holding: BTreeMap<AppId, Tokens>,
     /// The last calls, the newest first.
     calls: Vec<Sync>,
@@ -325,7 +326,7 @@ impl World {
         assert_eq!(row[..3], [app.version, app.since, app.epoch]);
         let totals = [app.total_consumed, app.consumed_rest.micros(), app.total_requests];
         let slack = [app.slack_used.micros(), app.slack_second];
-        let suspects = [app.suspects.rate.millis(), app.suspects.until.get()];
+        let suspects = [app.suspects.rate.millis(), app.suspects.until.get(), app.suspects.aside.micros()];
         assert_eq!(row[32..], [&totals[..], &slack, &suspects].concat());
     }
 
@@ -439,6 +440,7 @@ impl Node {
             incarnation: u64::MAX - 1_000,
             seq: 0,
             acked: 0,
+            epoch: 0,
             holding: BTreeMap::new(),
             calls: Vec::new(),
         }
@@ -451,6 +453,8 @@ impl Node {
             incarnation: self.incarnation,
             seq: self.seq,
             acked: self.acked,
+            epoch: self.epoch,
+            silence: Millis::new(self.seq * 311 % 6_000),
             entries: entries.iter().map(|plan| self.entry(plan, app(plan.app % apps))).collect(),
         };
         self.calls.insert(0, call.clone());
@@ -479,7 +483,7 @@ impl Node {
     }
 
     fn take(&mut self, call: &Sync, reply: &SyncReply) {
-        self.acked = call.seq;
+        (self.acked, self.epoch) = (call.seq, reply.epoch);
         for (entry, granted) in call.entries.iter().zip(&reply.entries) {
             let held = self.holding.entry(entry.app.clone()).or_default();
             *held = held.plus(granted.granted);

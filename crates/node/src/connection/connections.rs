@@ -203,7 +203,8 @@ impl Connections {
 }
 
 impl Refused {
-    pub(crate) const UNKNOWN_APP: Self =
+    /// Nobody knows the application.
+    pub const UNKNOWN_APP: Self =
         Self { reason: Reason::UnknownApp, limit: 0, current: 0, retry_after: None };
 }
 

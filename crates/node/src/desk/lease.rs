@@ -12,7 +12,7 @@ use tollgate_core::decision::Tier;
 use tollgate_core::demand::Demand;
 use tollgate_core::lease;
 use tollgate_core::reason::Reason;
-use tollgate_core::units::{Millis, Nanos, Rate, Tokens};
+use tollgate_core::units::{Millis, Nanos, Rate, Ratio, Tokens};
 use tollgate_ledger::protocol::{Entry, Granted, OperationUse};
 
 /// The most requests that wait for one application at a time.
@@ -21,8 +21,14 @@ const MAX_WAITING: usize = 1_024;
 /// How long an application that nobody asks for keeps what it holds.
 const IDLE: Nanos = Nanos::from_secs(5);
 
+/// How long there may be nothing to report of what is held.
+const OVERDUE: Nanos = Nanos::from_secs(1);
+
 /// How many requests like the largest to hold for where little is known of the demand.
 const FEW: u64 = 8;
+
+/// The part of what the ledger has left that a node may hold in advance.
+const SPARED: Ratio = Ratio::percent(3);
 
 /// The node's own book about one application. The purse is what requests see; this is what it should hold.
 ///
@@ -55,6 +61,11 @@ pub(super) struct Lease<T> {
     used_at: Nanos,
     /// Whether the ledger has little left of it: nothing is held in advance then.
     is_scarce: bool,
+    /// What the ledger had left of it.
+    remaining: Tokens,
+    /// Whether the ledger knows what is held.
+    is_known: bool,
+    reported_at: Nanos,
 }
 
 /// A request that waits.
@@ -99,6 +110,9 @@ impl<T> Lease<T> {
             largest: Tokens::ZERO,
             used_at: now,
             is_scarce: false,
+            remaining: Tokens::MAX,
+            is_known: false,
+            reported_at: now,
         }
     }
 
@@ -129,6 +143,26 @@ impl<T> Lease<T> {
             && now.since(self.used_at) >= IDLE
     }
 
+    /// The ledger has to be told again what is held.
+    pub(super) fn present(&mut self) {
+        self.is_known = false;
+    }
+
+    /// Whether there is something to tell the ledger, or to ask of it.
+    pub(super) fn has_news(&self, stock: &Stock, now: Nanos) -> bool {
+        let (held, target) = (self.app.held(), self.target(stock, now));
+        let is_settled = self.is_known
+            && self.waiting.is_empty()
+            && self.carry.is_zero()
+            && self.returning.is_zero()
+            && self.minted.is_zero()
+            && held == self.base
+            && !self.app.has_counted();
+        // Demand that falls is seen only when it is looked at.
+        let is_overdue = now.since(self.reported_at) >= OVERDUE && !held.is_zero();
+        !is_settled || is_overdue || held < target || !lease::surplus(held, target).is_zero()
+    }
+
     /// What the node lets through on its own, should it lose the ledger.
     pub(super) fn fallback(&self) -> Rate {
         self.app.terms().policy.outage.rate(self.share.rate())
@@ -136,6 +170,7 @@ impl<T> Lease<T> {
 
     /// Reports what was spent, gives back what is too much, and asks for what is missing.
     pub(super) fn report(&mut self, stock: &Stock, now: Nanos) -> Entry {
+        self.reported_at = now;
         self.drop_minted();
         self.collect_owed();
         let target = self.target(stock, now);
@@ -192,6 +227,7 @@ impl<T> Lease<T> {
         self.leased = self.leased.plus(granted.granted);
         self.share.observe(granted.granted, now);
         self.app.set_remaining(granted.remaining);
+        (self.remaining, self.is_known) = (granted.remaining, true);
         self.is_scarce = granted.refusal.is_some() || granted.remaining.is_zero();
         self.serve(granted.granted, Tier::App, out);
         self.app.purse().watch(if self.is_scarce { Tokens::ZERO } else { threshold });
@@ -199,6 +235,7 @@ impl<T> Lease<T> {
 
     /// A grant that has expired before it arrived: nothing may be spent of it.
     pub(super) fn receive_late(&mut self, granted: &Granted) {
+        self.is_known = false;
         self.leased = self.leased.plus(granted.granted);
         self.app.set_remaining(granted.remaining);
     }
@@ -241,7 +278,11 @@ impl<T> Lease<T> {
             Reason::UnknownApp => self.app.retire(),
             _ => {
                 let come_back = wait.map_or(Nanos::MAX, |wait| now.plus(wait));
-                self.app.dry().set(&Spell { reason, need, since: now, until: now.plus(pause), come_back });
+                let until = now.plus(pause);
+                // A bucket that is full, leases included, mints nothing until it is told what was spent of them.
+                let is_full = self.base.plus(self.remaining) >= self.app.terms().policy.quota.burst;
+                let since = if is_full { until } else { now };
+                self.app.dry().set(&Spell { reason, need, since, until, come_back });
             }
         }
     }
@@ -276,6 +317,7 @@ impl<T> Lease<T> {
 
     /// The ledger has written the lease off: only what the node minted itself is left.
     pub(super) fn void(&mut self) {
+        self.is_known = false;
         let held = self.app.purse().take_up_to(Tokens::MAX);
         let kept = held.min(self.minted);
         self.carry = self.carry.plus(self.base.minus(self.returning).minus(held));
@@ -326,7 +368,9 @@ impl<T> Lease<T> {
             let second = rate.per_one_second().min(stock.reserve);
             let few_requests =
                 Tokens::from_micros(self.largest.micros().saturating_mul(FEW)).min(stock.reserve);
-            target = target.max(second).max(few_requests);
+            // Little that is left is left for whoever comes next, at whichever node.
+            let ahead = second.max(few_requests).min(SPARED.of(self.remaining));
+            target = target.max(ahead);
         }
         target.max(self.need).min(policy.quota.burst)
     }

@@ -2,6 +2,7 @@
 //! that the same code runs behind a network and in a simulation: whoever runs it fetches [`Job`]s, carries them to the
 //! ledger and brings back what came of them.
 
+mod calm;
 mod job;
 mod lease;
 mod outage;
@@ -16,6 +17,7 @@ use crate::app::{App, Retry};
 use crate::bell::Bell;
 use crate::permit::Permit;
 use crate::roster::Roster;
+use calm::Calm;
 use lease::{Lease, Stock};
 use policies::Reading;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,6 +38,8 @@ use tollgate_ledger::protocol::Sync;
 pub struct Manners {
     /// How often it reports.
     pub sync_interval: Millis,
+    /// How often it reports while there is plenty of everything.
+    pub calm_interval: Millis,
     /// After how many operations it reports earlier; looked at twice in an interval.
     pub batch_threshold: u64,
     /// What it wants to hold for an application that is in use.
@@ -62,6 +66,7 @@ impl Default for Manners {
     fn default() -> Self {
         Self {
             sync_interval: Millis::new(100),
+            calm_interval: Millis::from_secs(1),
             batch_threshold: 1_000,
             reserve_target: Tokens::whole(1_000),
             refill_threshold: tollgate_core::lease::REFILL_THRESHOLD,
@@ -115,6 +120,7 @@ pub struct Desk<T> {
     next_sync: Nanos,
     next_look: Nanos,
     last_sync: Nanos,
+    calm: Calm,
 
     breaker: Breaker,
     degradation: Degradation,
@@ -228,6 +234,7 @@ impl<T> Desk<T> {
             next_sync: Nanos::ZERO,
             next_look: Nanos::ZERO,
             last_sync: Nanos::ZERO,
+            calm: Calm::default(),
             breaker: Breaker::default(),
             degradation: Degradation::default(),
             trouble: Reason::RedisConnectionFailed,
@@ -343,7 +350,10 @@ impl<T> Desk<T> {
 
     /// The ledger is said to have another version: looks for it, if it is not known here.
     pub fn hint(&mut self, version: u64) {
-        self.reading.hint(version);
+        if self.reading.hint(version) {
+            // Emergencies are told in answers to reports.
+            self.next_sync = Nanos::ZERO;
+        }
         self.bell.ring();
     }
 
@@ -407,17 +417,24 @@ impl<T> Desk<T> {
 
     fn interval(&self) -> Millis {
         let pace = self.degradation.level().pace();
-        pace.sync_interval.unwrap_or(Millis::ZERO).max(self.manners.sync_interval)
+        let usual = pace.sync_interval.unwrap_or(Millis::ZERO).max(self.manners.sync_interval);
+        // All are to be heard of within that time, also if they take turns.
+        let longest = Millis::new(self.manners.calm_interval.get() / self.turns());
+        self.calm.interval(usual, longest)
+    }
+
+    /// How many reports it takes until each application was in one.
+    fn turns(&self) -> u64 {
+        u64::try_from(self.leases.len().div_ceil(report::MAX_ENTRIES)).unwrap_or(1).max(1)
     }
 
     fn stock(&self) -> Stock {
         let level = self.degradation.level();
         let reserve = if level == Level::Normal { Tokens::ZERO } else { level.pace().reserve };
-        // If not all fit into one report, each has to last for several.
-        let turns = u64::try_from(self.leases.len().div_ceil(report::MAX_ENTRIES)).unwrap_or(1).max(1);
         Stock {
             reserve: reserve.max(self.manners.reserve_target),
-            interval: Millis::new(self.interval().get().saturating_mul(turns)),
+            // If not all fit into one report, each has to last for several.
+            interval: Millis::new(self.interval().get().saturating_mul(self.turns())),
         }
     }
 }

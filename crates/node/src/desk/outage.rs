@@ -58,6 +58,13 @@ impl<T> Desk<T> {
         alone(app, cost, self.trouble())
     }
 
+    /// After how long without word the ledger is to take this node for one that is cut off: the next report is overdue, and
+    /// nobody has waited longer for it than they do.
+    pub(super) fn silence(&self) -> Millis {
+        let interval = self.interval().get();
+        Millis::new(interval.saturating_mul(2).saturating_add(self.manners.patience.get().saturating_mul(4)))
+    }
+
     /// The ledger has written off what it was not told of in time.
     pub(super) fn expire(&mut self, now: Nanos) {
         if self.valid_until.is_some_and(|end| now >= end) {

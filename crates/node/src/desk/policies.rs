@@ -50,8 +50,11 @@ impl Reading {
         self.state = State::Behind(0);
     }
 
-    pub(super) fn hint(&mut self, version: u64) {
+    /// There may be this version. Returns whether that is news.
+    pub(super) fn hint(&mut self, version: u64) -> bool {
+        let is_news = version > self.hinted.max(self.known);
         self.hinted = self.hinted.max(version);
+        is_news
     }
 
     /// What to read on from.

@@ -1,5 +1,6 @@
 //! Reports: what goes into one, and what comes of its answer.
 
+use super::lease::Lease;
 use super::{Desk, Job, Limbo, Outcome, Phase, Refused, nanos};
 use crate::app::Retry;
 use std::collections::BTreeSet;
@@ -80,8 +81,16 @@ impl<T> Desk<T> {
         for (entry, granted) in limbo.sync.entries.iter().zip(&reply.entries) {
             self.take_up_one(entry, granted, is_late, now, out);
         }
+        let bursts = limbo.sync.entries.iter().map(|entry| {
+            let lease = self.leases.get(&entry.app);
+            lease.map_or(Tokens::ZERO, |lease| lease.app.terms().policy.quota.burst)
+        });
+        self.calm.follow(reply, reply.entries.iter().zip(bursts));
         if self.epoch != 0 && reply.epoch != self.epoch {
             self.reading.start_over();
+            self.calm.disturb();
+            // The ledger has to be told what is held of each.
+            self.leases.values_mut().for_each(Lease::present);
         }
         self.epoch = reply.epoch;
         self.cut = reply.cut;
@@ -145,6 +154,7 @@ impl<T> Desk<T> {
 
     /// The applications of the next report: the urgent ones, then those that run low, then all in turn.
     fn whose_turn(&mut self, now: Nanos) -> Vec<AppId> {
+        let stock = self.stock();
         let mut turn: Vec<AppId> = self.urgent.iter().take(MAX_ENTRIES).cloned().collect();
         while turn.len() < MAX_ENTRIES
             && let Some(id) = self.low.pop_first()
@@ -157,9 +167,10 @@ impl<T> Desk<T> {
         // Once around at the most.
         for _ in 0..self.leases.len() {
             let Some(id) = self.next_in_turn() else { break };
-            if self.leases.get(&id).is_some_and(|lease| lease.is_over(now)) {
+            let Some(lease) = self.leases.get(&id) else { break };
+            if lease.is_over(now) {
                 self.leases.remove(&id);
-            } else if taken.insert(id.clone()) {
+            } else if lease.has_news(&stock, now) && taken.insert(id.clone()) {
                 turn.push(id);
             }
             if turn.len() >= MAX_ENTRIES {
@@ -192,6 +203,8 @@ impl<T> Desk<T> {
             incarnation: self.incarnation,
             seq: self.seq,
             acked: self.acked,
+            epoch: self.epoch,
+            silence: self.silence(),
             entries,
         };
         self.limbo = Some(Limbo { sync: sync.clone(), is_last, sent: now });

@@ -28,6 +28,7 @@ pub(crate) fn policy() -> Policy {
             {"id": "p3", "guaranteed_quota": 1_000, "burst_quota": 2_000, "priority": 3, "borrow": false},
             {"id": "shared", "guaranteed_quota": 1_000, "burst_quota": 2_000, "fallback_ratio": 0.5, "borrow": false},
             {"id": "closed", "guaranteed_quota": 1_000, "burst_quota": 2_000, "outage": "closed", "borrow": false},
+            {"id": "small", "guaranteed_quota": 1, "burst_quota": 3, "borrow": false},
             {"id": "off", "guaranteed_quota": 1_000, "burst_quota": 2_000, "enabled": false},
             {"id": "few", "guaranteed_quota": 10, "burst_quota": 10, "max_connections": 7},
             {"id": "shadow", "guaranteed_quota": 1, "burst_quota": 1, "shadow": true, "borrow": false},
@@ -60,8 +61,11 @@ pub(crate) fn memory() -> Memory {
     Moody::new(empty())
 }
 
+/// A node that reports as often when it is calm: tests look at what becomes of reports.
 pub(crate) fn setup(node: &str) -> Setup {
-    Setup::new(NodeId::new(node).unwrap())
+    let mut setup = Setup::new(NodeId::new(node).unwrap());
+    setup.manners.calm_interval = setup.manners.sync_interval;
+    setup
 }
 
 pub(crate) fn start<L: Ledger + Slots + 'static>(ledger: L) -> Node<L> {

@@ -58,6 +58,9 @@ pub(crate) struct Bound {
     at: Nanos,
     /// Everything that may be on top.
     full: Level,
+    /// What is on top and the ledger does not know of: used when there is nothing else, since the ledger goes on
+    /// minting as if it was not there.
+    hidden: i128,
     /// Only what is booked is on top: what is above is over-admission.
     strict: Level,
     worst: i128,
@@ -83,15 +86,17 @@ impl Bound {
         let step = i128::from(rate.millis()) * 1_000_000;
         let start = Level(units(burst.minus(rate.per_one_second())) - step);
         let (at, extras) = (Nanos::ZERO, Default::default());
-        Self { rate, burst, at, full: start, strict: start, worst: 0, extras }
+        Self { rate, burst, at, full: start, hidden: 0, strict: start, worst: 0, extras }
     }
 
     /// Something is on top from now on.
     pub(crate) fn extend(&mut self, extra: Extra, amount: Tokens) {
         self.extras[extra as usize] = self.extras[extra as usize].plus(amount);
-        self.full.0 -= units(amount);
         if matches!(extra, Extra::Booked | Extra::Policy) {
+            self.full.0 -= units(amount);
             self.strict.0 -= units(amount);
+        } else {
+            self.hidden += units(amount);
         }
     }
 
@@ -105,6 +110,9 @@ impl Bound {
         }
         let most = units(self.burst);
         self.worst = self.worst.max(self.strict.0 - most);
+        let used = (self.full.0 - most).clamp(0, self.hidden);
+        self.full.0 -= used;
+        self.hidden -= used;
         (self.full.0 > most).then(|| tokens(self.full.0 - most))
     }
 

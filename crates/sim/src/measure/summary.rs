@@ -24,8 +24,8 @@ pub struct Summary {
     pub busy: f64,
     /// How long was measured, in seconds.
     pub seconds: f64,
-    /// The times it took after each shift of the load until as much passed as should, in seconds.
-    pub shifts: Vec<f64>,
+    /// After each shift of a load, the application and how long it took until as much passed as should, in seconds.
+    pub shifts: Vec<(usize, f64)>,
     /// What the tiers held over time.
     pub tiers: Vec<Tiers>,
 }
@@ -108,7 +108,10 @@ impl Summary {
             Measure::Fairness => asked.map(|app| app.fairness).reduce(f64::min),
             Measure::Refusals => Some(asked.map(AppSummary::refusals).sum::<u64>() as f64),
             Measure::Calls => (self.requests > 0).then(|| self.calls as f64 * 1e3 / self.requests as f64),
-            Measure::Convergence => percentile(&self.shifts, 0.99),
+            Measure::Convergence => {
+                let shifts = self.shifts.iter().filter(|(i, _)| app.is_none_or(|app| app == *i));
+                percentile(&shifts.map(|(_, time)| *time).collect::<Vec<_>>(), 0.99)
+            }
         }
     }
 
@@ -128,7 +131,7 @@ impl Summary {
             let mut at = load.from.plus(every);
             while at.plus(every) <= load.until.min(end) {
                 for &app in &load.apps {
-                    self.shifts.push(settled(&self.apps[app].curve, at, every));
+                    self.shifts.push((app, settled(&self.apps[app].curve, at, every)));
                 }
                 at = at.plus(every);
             }
@@ -136,16 +139,16 @@ impl Summary {
     }
 }
 
-/// After how many seconds no less passes than should in any half second, until the load shifts again.
+/// After how many seconds a second begins in which as much passes as should; all of the time if none does.
 #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small")]
 fn settled(curve: &[[f64; 3]], at: Nanos, every: Nanos) -> f64 {
-    const WINDOW: usize = 5;
+    const WINDOW: usize = 10;
     let first = (at.get() / STEP.get()) as usize;
     let last = (at.plus(every).get() / STEP.get()) as usize;
     let steps = curve.get(first..last.min(curve.len())).unwrap_or_default();
     let sum = |window: &[[f64; 3]], i: usize| window.iter().map(|step| step[i]).sum::<f64>();
-    let short = steps.windows(WINDOW).rposition(|window| sum(window, 1) < 0.95 * sum(window, 2));
-    short.map_or(0.0, |step| (step + 1) as f64 * seconds(STEP))
+    let settled = steps.windows(WINDOW).position(|window| sum(window, 1) >= 0.95 * sum(window, 2));
+    settled.map_or(seconds(every), |step| step as f64 * seconds(STEP))
 }
 
 /// Jain's index of what was let through of what was asked for, at each node that anything was asked of.

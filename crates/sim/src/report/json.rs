@@ -66,7 +66,7 @@ fn summary_value(summary: &Summary) -> Value {
         "seconds": summary.seconds,
         "calls_per_1000": summary.measure(Measure::Calls, None),
         "convergence_s": summary.measure(Measure::Convergence, None),
-        "shifts_s": summary.shifts,
+        "shifts_s": summary.shifts.iter().map(|(_, time)| *time).collect::<Vec<_>>(),
         "apps": summary.apps.iter().map(app_value).collect::<Vec<_>>(),
     })
 }

@@ -51,7 +51,7 @@ impl World<'_> {
         if let Job::Sync(sync) | Job::Depart(sync) = &job {
             self.note_report(node, desk, sync);
         }
-        self.bytes += weight(&job);
+        self.weigh(weight(&job));
         self.watch.count_call(self.now);
         let life = self.stations[node].life;
         self.stations[node].counters[desk].flight = Some(call);
@@ -111,7 +111,7 @@ impl World<'_> {
         let entries = if let Job::Sync(sync) | Job::Depart(sync) = &job { sync.entries.len() } else { 0 };
         let done = self.store.serve(desk, entries, self.now);
         if let Fate::Arrives(latency) = self.network.answer(node) {
-            self.bytes += answer_weight(&answer);
+            self.weigh(answer_weight(&answer));
             self.queue.push(done.plus(latency), Event::Land(Box::new(Landing { call: number, answer })));
         } else {
             self.watch.shake_node(node, self.now);
@@ -174,6 +174,10 @@ impl World<'_> {
         }
         counter.flight = None;
         Some((node, desk))
+    }
+
+    fn weigh(&mut self, bytes: u64) {
+        self.bytes += if self.watch.is_measured(self.now) { bytes } else { 0 };
     }
 
     /// What a node says must fit what it was seen to do.

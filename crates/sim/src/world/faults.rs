@@ -180,6 +180,7 @@ impl World<'_> {
         let before = opened(self);
         let put = PutApp { policy, replaces: None, carry: Carry::Scale, effective_at: Millis::ZERO };
         self.store.order(shard, &Order::Put(put), self.now);
+        self.tell(shard);
         if let (Some((_, was)), Some((quota, is))) = (before, opened(self)) {
             self.watch.promise(app, quota, self.now);
             self.watch.bounds[app].extend(Extra::Policy, is.minus(was));
@@ -190,6 +191,7 @@ impl World<'_> {
     fn order_all(&mut self, order: &Order) {
         for shard in 0..self.clusters.len() {
             self.store.order(shard, order, self.now);
+            self.tell(shard);
         }
         self.watch.shake(self.now);
     }

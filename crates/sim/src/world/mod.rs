@@ -26,7 +26,7 @@ use crate::sabotage::Sabotage;
 use crate::scenario::Scenario;
 use crate::trace::Trace;
 use calls::{Call, Landing};
-use network::Network;
+use network::{Fate, Network};
 use requests::Asking;
 use station::Station;
 use std::collections::HashMap;
@@ -78,6 +78,7 @@ pub(crate) struct World<'a> {
     held: HashMap<u64, (usize, u64, usize, Permit)>,
     watch: Watch,
     tiers: Vec<Tiers>,
+    busy: f64,
     trace: Trace,
 }
 
@@ -95,6 +96,13 @@ pub(crate) enum Event {
         node: usize,
         desk: usize,
         turn: u64,
+    },
+    /// A node hears that there is another version.
+    Hint {
+        node: usize,
+        desk: usize,
+        life: u64,
+        version: u64,
     },
     /// A call reaches the store.
     Reach(u64),
@@ -159,6 +167,7 @@ impl<'a> World<'a> {
             held: HashMap::new(),
             watch: Watch::new(scenario),
             tiers: Vec::new(),
+            busy: 0.0,
             trace: Trace::new(terms.traced),
             scenario,
             plan,
@@ -213,6 +222,7 @@ impl<'a> World<'a> {
             Event::Impatient(ticket) => self.lose_patience(ticket),
             Event::Cancel(permit) => self.cancel(permit),
             Event::Wake { node, desk, turn } => self.wake(node, desk, turn),
+            Event::Hint { node, desk, life, version } => self.hint(node, desk, life, version),
             Event::Reach(call) => self.reach(call),
             Event::Land(landing) => self.land(*landing),
             Event::GiveUp(call) => self.give_up(call),
@@ -250,6 +260,28 @@ impl<'a> World<'a> {
         if counter.wakes.1 > 100 {
             self.violate(Rule::Rest, format!("node {node} was woken a hundred times within a millisecond"));
         }
+        self.drive(node, desk);
+    }
+
+    /// The store tells all nodes of its version, once and whether they hear it or not.
+    fn tell(&mut self, desk: usize) {
+        let Some(version) = self.store.book(desk).map(tollgate_ledger::Book::version) else { return };
+        for node in 0..self.stations.len() {
+            if let Fate::Arrives(latency) = self.network.answer(node) {
+                let life = self.stations[node].life;
+                self.queue.push(self.now.plus(latency), Event::Hint { node, desk, life, version });
+            }
+        }
+    }
+
+    fn hint(&mut self, node: usize, desk: usize, life: u64, version: u64) {
+        let station = &mut self.stations[node];
+        if station.life != life {
+            return;
+        }
+        let Some(counter) = station.counters.get_mut(desk) else { return };
+        counter.desk.hint(version);
+        counter.hinted_at = Some(self.now);
         self.drive(node, desk);
     }
 
@@ -308,9 +340,9 @@ impl<'a> World<'a> {
             tiers.held = held.map(|app| app.held().micros()).sum::<u64>() as f64 / 1e6;
         }
         self.tiers.push(tiers);
+        self.busy = self.store.worked().get() as f64 / self.now.get().max(1) as f64;
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "for people")]
     fn summary(&mut self) -> Summary {
         let apps = self.apps.iter().zip(&self.watch.tenants).zip(&self.watch.bounds);
         let apps: Vec<AppSummary> =
@@ -321,7 +353,7 @@ impl<'a> World<'a> {
             apps,
             calls: self.watch.calls,
             bytes: self.bytes,
-            busy: self.store.worked().get() as f64 / self.now.get().max(1) as f64,
+            busy: self.busy,
             seconds: crate::chance::seconds(end.since(self.scenario.measured_from)),
             shifts: Vec::new(),
             tiers: std::mem::take(&mut self.tiers),

@@ -40,6 +40,8 @@ pub(crate) struct Counter {
     pub(crate) first_sent: Nanos,
     /// When the lease ends, by the clock of the world.
     pub(crate) lease_end: Option<Nanos>,
+    /// When it was last told of a change.
+    pub(crate) hinted_at: Option<Nanos>,
     /// How often it was woken in this millisecond.
     pub(crate) wakes: (u64, u32),
 }
@@ -89,6 +91,7 @@ impl Station {
                 reported: (0, 0),
                 first_sent: now,
                 lease_end: None,
+                hinted_at: None,
                 wakes: (0, 0),
             }
         });

@@ -1,6 +1,7 @@
 //! Whoever watches: keeps the accounts that the rules are checked by.
 
 use super::World;
+use super::station::Counter;
 use crate::check::{Bound, Extra, Guarantee, Pocket, Rule, Violation};
 use crate::measure::Tenant;
 use crate::scenario::Scenario;
@@ -43,6 +44,7 @@ pub(crate) struct Watch {
     pub(super) calls: u64,
     reached: u64,
     measured_from: Nanos,
+    ends_at: Nanos,
     /// What was granted since the copy that a failover goes back to, if there is one.
     pub(super) at_risk: Vec<Tokens>,
     pub(super) is_at_risk: bool,
@@ -102,6 +104,7 @@ impl Watch {
             calls: 0,
             reached: 0,
             measured_from: scenario.measured_from,
+            ends_at: scenario.duration,
             at_risk: vec![Tokens::ZERO; apps],
             is_at_risk: false,
             overhang: vec![Tokens::ZERO; apps],
@@ -157,7 +160,12 @@ impl Watch {
     }
 
     pub(super) fn count_call(&mut self, now: Nanos) {
-        self.calls += u64::from(now >= self.measured_from);
+        self.calls += u64::from(self.is_measured(now));
+    }
+
+    /// Whether what happens now is measured.
+    pub(super) fn is_measured(&self, now: Nanos) -> bool {
+        now >= self.measured_from && now < self.ends_at
     }
 
     pub(super) fn ask(&mut self, node: usize, app: usize, cost: u64, now: Nanos) {
@@ -210,6 +218,10 @@ impl World<'_> {
         match (job, answer) {
             (Job::Seed(seed), Ok(_)) if before.was_empty => self.note_opening(desk, seed),
             (Job::Sync(sync) | Job::Depart(sync), Ok(reply)) => {
+                if matches!(reply, Reply::Sync(reply) if reply.emergency.is_on()) {
+                    // Much use starts one by itself.
+                    self.watch.shake(self.now);
+                }
                 for (i, entry) in sync.entries.iter().enumerate() {
                     let granted = match reply {
                         Reply::Sync(reply) => reply.entries.get(i).map(|granted| granted.granted),
@@ -336,8 +348,13 @@ impl World<'_> {
             && is_roomy
             && watch.guarantees[app].is_within(WITHIN, self.now)
         {
-            let what =
-                format!("{} was refused at node {node} within its guarantee: {reason}", self.apps[app]);
+            let desk = self.cluster_of[app];
+            let account = self.store.app(desk, &self.apps[app]).map(|app| app.account);
+            let slack = self.store.book(desk).map(|book| book.pool().slack);
+            let what = format!(
+                "{} was refused at node {node} within its guarantee: {reason}; the ledger has {account:?} and {slack:?}",
+                self.apps[app]
+            );
             self.violate(Rule::Guarantee, what);
         }
     }
@@ -346,8 +363,16 @@ impl World<'_> {
     pub(super) fn watch_emergency(&mut self, node: usize, app: usize) {
         let Some((since, until)) = self.watch.emergency else { return };
         let Some(policy) = self.scenario.policy.apps().get(&self.apps[app]) else { return };
+        let manners = &self.scenario.manners;
+        let is_told = |counter: &Counter| counter.hinted_at.is_some_and(|at| at >= since);
+        let interval = if self.stations[node].counters.iter().all(is_told) {
+            manners.sync_interval
+        } else {
+            // Nobody told it: it hears of it with its next report, which may take its time.
+            manners.calm_interval
+        };
         // A report, a round trip, and the wait for the next if the news came a moment too late.
-        let told = since.plus(Nanos::new(Nanos::from(self.scenario.manners.sync_interval).get() * 5 / 2));
+        let told = since.plus(Nanos::new(Nanos::from(interval).get() * 5 / 2));
         let is_calm =
             self.watch.is_heard && self.watch.disturbed.by == 0 && self.watch.nodes[node].is_calm(self.now);
         if is_calm

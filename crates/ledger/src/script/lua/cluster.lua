@@ -23,7 +23,7 @@ local function cluster_view()
   end
   for _, value in ipairs({
     cluster.usage(), l1.cut, l1.emergency, l1.emergency_since, l1.emergency_until, reason(),
-    redis.call('ZCARD', app_index), redis.call('ZCARD', heard), nodes.count_silent(),
+    redis.call('ZCARD', app_index), nodes.count(), nodes.count_silent(),
   }) do
     result[#result + 1] = value
   end

@@ -1,5 +1,5 @@
--- A node says goodbye with its last call. What it has not given back is written off. Said again, it is stale: to take it
--- for a call of a node that the ledger has forgotten would make everybody start over.
+-- A node says goodbye with its last call. What it has not given back is written off. Said again, as when the answer
+-- got lost, it is stale.
 --
 -- KEYS: root   ARGV: as those of sync
 -- Result: as that of sync
@@ -11,11 +11,9 @@ local failure = book.open(fields and #ARGV or 2, fields or {})
 if failure then
   return failure
 end
-if calls.is_repeated_goodbye(ARGV[2], nodes.find(ARGV[1], fields)) then
-  return book.err('stale')
+local result, node = sync.answer(fields)
+if not node then
+  return result
 end
-local result = sync.answer(fields)
-if result[1] == 'ok' then
-  nodes.bury(nodes.find(ARGV[1], fields))
-end
+nodes.retire(node)
 return book.commit(result)

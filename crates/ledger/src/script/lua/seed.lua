@@ -11,7 +11,8 @@ local SEED_HEAD = 5
 local function clear_remains()
   for _, ids in ipairs({
     redis.call('ZRANGE', root .. ':heard', 0, -1), redis.call('LRANGE', root .. ':silent', 0, -1),
-    redis.call('ZRANGE', root .. ':quiet', 0, -1),
+    redis.call('ZRANGE', root .. ':late', 0, -1), redis.call('ZRANGE', root .. ':quiet', 0, -1),
+    redis.call('ZRANGE', root .. ':left', 0, -1),
   }) do
     for _, id in ipairs(ids) do
       redis.call('DEL', root .. ':node:' .. id)
@@ -19,7 +20,7 @@ local function clear_remains()
   end
   redis.call('DEL', root)
   for _, part in ipairs({
-    'apps', 'bodies', 'operations', 'order', 'gone', 'heard', 'silent', 'quiet', 'pending', 'ends',
+    'apps', 'bodies', 'operations', 'order', 'gone', 'heard', 'silent', 'late', 'quiet', 'left', 'pending', 'ends',
   }) do
     redis.call('DEL', root .. ':' .. part)
   end

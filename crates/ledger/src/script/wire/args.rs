@@ -13,7 +13,8 @@ impl Args {
     }
 
     pub(in crate::script) fn sync(sync: &Sync) -> Self {
-        let head = Row::new().counter(sync.incarnation).counter(sync.seq).counter(sync.acked);
+        let calls = Row::new().counter(sync.incarnation).counter(sync.seq).counter(sync.acked);
+        let head = calls.number(sync.epoch).number(sync.silence.get());
         sync.entries.iter().fold(Self::new().text(&sync.node).row(head), Self::entry)
     }
 

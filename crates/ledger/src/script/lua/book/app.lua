@@ -5,6 +5,8 @@
 -- is -1 while no window has opened. Loan: borrowed, debt. Books, which balance at any moment:
 --   opened + minted + drawn + loaned + adopted + overrun
 --   = rights + outstanding + spent + lost + repaid + expired + suspected + dropped
+-- Nodes that fell silent and may go on alone: suspect_rate, believed until suspect_until; aside is what was set aside for them
+-- and has not been reported as spent yet.
 -- Those that were looked at: a table each, or false if there is none of that name.
 local apps = { loaded = {} }
 
@@ -13,7 +15,7 @@ local function unpack_app(id, record)
     guaranteed, burst, burst_window, priority, loan_limit, interest, repay_share, automatic, enabled,
     rights, meter, outstanding, burst_drawn, burst_opened_at, borrowed, debt, refilled_at,
     opened, minted, drawn, loaned, adopted, overrun, spent, lost, repaid, expired, suspected, dropped,
-    total_consumed, consumed_rest, total_requests, slack_used, slack_second, suspect_rate, suspect_until
+    total_consumed, consumed_rest, total_requests, slack_used, slack_second, suspect_rate, suspect_until, aside
     = struct.unpack(APP_FORMAT, record)
   return {
     id = id, record = record, version = version, since = since, epoch = epoch,
@@ -25,6 +27,7 @@ local function unpack_app(id, record)
     spent = spent, lost = lost, repaid = repaid, expired = expired, suspected = suspected, dropped = dropped,
     total_consumed = total_consumed, consumed_rest = consumed_rest, total_requests = total_requests,
     slack_used = slack_used, slack_second = slack_second, suspect_rate = suspect_rate, suspect_until = suspect_until,
+    aside = aside,
   }
 end
 
@@ -38,7 +41,7 @@ function apps.pack(app)
     app.opened, app.minted, app.drawn, app.loaned, app.adopted, app.overrun,
     app.spent, app.lost, app.repaid, app.expired, app.suspected, app.dropped,
     app.total_consumed, app.consumed_rest, app.total_requests, app.slack_used, app.slack_second,
-    app.suspect_rate, app.suspect_until)
+    app.suspect_rate, app.suspect_until, app.aside)
 end
 
 -- Takes up the record of an application that was read, or false if there was none.

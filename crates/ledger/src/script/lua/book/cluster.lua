@@ -14,6 +14,7 @@
 --   harvested_at         when idle applications were last looked at
 --   due                  a moment before which no node falls silent, no change takes effect and no reservation ends
 --   history_*            see history
+--   losses               how often something was found to be lost
 -- The cluster as it is, or nil if it is not known.
 local l1
 
@@ -25,7 +26,7 @@ local cluster = {}
 function cluster.unpack(record)
   local version, epoch, rate, reserved, burst_ratio, emergency_threshold, promised, slack, refilled_at,
     usage_second, usage_granted, usage_before, cut, cut_since, emergency, emergency_since, emergency_until,
-    contest_second, contest_weights, contest_before, harvested_at, due, history_from, history_turns, ceiling
+    contest_second, contest_weights, contest_before, harvested_at, due, history_from, history_turns, ceiling, losses
     = struct.unpack(L1_FORMAT, record)
   l1 = {
     version = version, epoch = epoch, rate = rate, reserved = reserved, burst_ratio = burst_ratio,
@@ -35,7 +36,7 @@ function cluster.unpack(record)
     emergency = emergency, emergency_since = emergency_since, emergency_until = emergency_until,
     contest_second = contest_second, contest_weights = contest_weights, contest_before = contest_before,
     harvested_at = harvested_at, due = due, history_from = history_from, history_turns = history_turns,
-    ceiling = ceiling,
+    ceiling = ceiling, losses = losses,
   }
   found_version, found_emergency, found_end = version, emergency, emergency_until
 end
@@ -46,7 +47,7 @@ function cluster.pack()
     l1.refilled_at, l1.usage_second, l1.usage_granted, l1.usage_before, l1.cut, l1.cut_since,
     l1.emergency, l1.emergency_since, l1.emergency_until,
     l1.contest_second, l1.contest_weights, l1.contest_before, l1.harvested_at, l1.due,
-    l1.history_from, l1.history_turns, l1.ceiling)
+    l1.history_from, l1.history_turns, l1.ceiling, l1.losses)
 end
 
 -- Takes up what spilled from a meter, as far as there is room.

@@ -2,8 +2,8 @@
 --   :node    a row of doubles: seen_at, epoch, silent, incarnation and seq, each of these as its upper and its lower half
 --   :reply   what was answered to seq, in case the answer got lost
 --   <app>    a row of doubles for each lease: amount, fallback, suspect, since, which is that of the application
--- <root>:heard has the nodes that are heard of by when they were. silent is 1 from when a node falls silent until it
--- speaks again.
+-- <root>:heard has the nodes that are heard of by when they are to be missed. silent is 1 from when a node is missed until
+-- it speaks again.
 local heard = root .. ':heard'
 
 local nodes = { loaded = {} }
@@ -41,10 +41,11 @@ function nodes.find(id, fields)
   return node
 end
 
--- A node speaks: it is heard of now, and not suspected of anything any more.
-function nodes.hear(node)
-  redis.call('ZADD', heard, now, node.id)
-  l1.due = min(l1.due, now + LEASE_TTL)
+-- A node speaks: it is heard of now, not suspected of anything any more, and missed after so much silence.
+function nodes.hear(node, silence)
+  local missed_at = now + min(silence, LEASE_TTL)
+  redis.call('ZADD', heard, missed_at, node.id)
+  l1.due = min(l1.due, missed_at)
   node.seen_at = now
   if node.epoch ~= l1.epoch or node.silent == 1 then
     rare()

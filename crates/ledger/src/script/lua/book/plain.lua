@@ -1,7 +1,7 @@
 -- The plain case of a sync: the next call of a node that is known, about applications within their guarantees, while
 -- nothing is due. It is worked out here without the library, which takes longer to define than to use. All or nothing:
 -- where anything is out of the ordinary, nothing has been written, and the library does it. As the node is not silent, none
--- of its leases is suspect, and l1.due is no later than when its leases expire.
+-- of its leases is suspect, and l1.due is no later than when it is missed.
 
 -- One application: its record, its lease and its entry in the call become those after it, its part of the reply, what
 -- spills into the slack and what is granted. Nil if it is no plain case.
@@ -10,7 +10,7 @@ local function plain_app(record, lease, entry, epoch)
     guaranteed, burst, burst_window, priority, loan_limit, interest, repay_share, automatic, enabled,
     rights, meter, outstanding, burst_drawn, burst_opened_at, borrowed, debt, refilled_at,
     opened, minted, drawn, loaned, adopted, overrun, spent, lost, repaid, expired, suspected, dropped,
-    total_consumed, consumed_rest, total_requests, slack_used, slack_second, suspect_rate, suspect_until
+    total_consumed, consumed_rest, total_requests, slack_used, slack_second, suspect_rate, suspect_until, aside
     = struct.unpack(APP_FORMAT, record)
   local leased, _, _, leased_since = struct.unpack(LEASE_FORMAT, lease)
   local used, requests, returned, holding, need, want, fallback = struct.unpack(ENTRY_FORMAT, entry)
@@ -30,9 +30,9 @@ local function plain_app(record, lease, entry, epoch)
   minted, lost = minted + accrued, lost + accrued - kept
   if suspect_rate > 0 then
     local thought = min(suspect_rate * minus(min(suspect_until, now), refilled_at), rights)
-    rights, meter, suspected = rights - thought, minus(meter, thought), suspected + thought
+    rights, meter, suspected, aside = rights - thought, minus(meter, thought), suspected + thought, aside + thought
     if now >= suspect_until then
-      suspect_rate, suspect_until = 0, 0
+      suspect_rate, suspect_until, aside = 0, 0, 0
     end
   end
   want = max(want, need)
@@ -53,7 +53,7 @@ local function plain_app(record, lease, entry, epoch)
       guaranteed, burst, burst_window, priority, loan_limit, interest, repay_share, automatic, enabled,
       rights, meter, outstanding, burst_drawn, burst_opened_at, borrowed, debt, now,
       opened, minted, drawn, loaned, adopted, overrun, spent, lost, repaid, expired, suspected, dropped,
-      total_consumed, consumed_rest, total_requests, slack_used, slack_second, suspect_rate, suspect_until),
+      total_consumed, consumed_rest, total_requests, slack_used, slack_second, suspect_rate, suspect_until, aside),
     struct.pack(LEASE_FORMAT, holding + want, fallback, 0, since),
     struct.pack(GRANTED_FORMAT, want, rights, 0, version, 0), spilled, want
 end
@@ -70,12 +70,12 @@ local function plain_node(record, head, epoch)
   return struct.pack(NODE_FORMAT, now, epoch, 0, high, low, seq_high, seq_low)
 end
 
--- The cluster's record after so much spilled and was granted on top of what time did to it; nil if something is due, or the
--- use is not certainly below what overload and emergency start at.
-local function plain_cluster(record, spilled, granted, has_apps)
+-- The cluster's record after so much spilled and was granted on top of what time did to it, by a node that is missed at that
+-- moment; nil if something is due, or the use is not certainly below what overload and emergency start at.
+local function plain_cluster(record, spilled, granted, has_apps, missed_at)
   local version, epoch, rate, reserved, burst_ratio, emergency_threshold, promised, slack, refilled_at,
     usage_second, usage_granted, usage_before, cut, cut_since, emergency, emergency_since, emergency_until,
-    contest_second, contest_weights, contest_before, harvested_at, due, history_from, history_turns, ceiling
+    contest_second, contest_weights, contest_before, harvested_at, due, history_from, history_turns, ceiling, losses
     = struct.unpack(L1_FORMAT, record)
   local elapsed, part = now - refilled_at, now % 1000
   local second = (now - part) / 1000
@@ -94,7 +94,7 @@ local function plain_cluster(record, spilled, granted, has_apps)
       version, epoch, rate, reserved, burst_ratio, emergency_threshold, promised, slack, now,
       usage_second, plus(usage_granted, granted), usage_before, cut, cut_since,
       emergency, emergency_since, emergency_until, contest_second, contest_weights, contest_before, harvested_at,
-      due, history_from, history_turns, ceiling),
+      min(due, missed_at), history_from, history_turns, ceiling, losses),
     struct.pack(REPLY_FORMAT, now, epoch, version, LEASE_TTL, OFF, emergency_since, emergency_until, 0)
 end
 
@@ -127,7 +127,8 @@ local function plain_sync()
     changes[2 * i - 1], changes[2 * i] = id, record
     kept[2 * i + 1], kept[2 * i + 2] = id, lease
   end
-  changes[2], parts[1] = plain_cluster(records[1], spilled, granted, count > 2)
+  local missed_at = now + min(select(8, struct.unpack(HEAD_FORMAT, ARGV[2])), LEASE_TTL)
+  changes[2], parts[1] = plain_cluster(records[1], spilled, granted, count > 2, missed_at)
   kept[2] = plain_node(leases[1], ARGV[2], epoch)
   if not changes[2] or not kept[2] then
     return nil
@@ -137,7 +138,7 @@ local function plain_sync()
   count_operations(fields, seen)
   redis.call('HSET', root, unpack(changes))
   redis.call('HSET', node_key, unpack(kept))
-  redis.call('ZADD', root .. ':heard', now, ARGV[1])
+  redis.call('ZADD', root .. ':heard', missed_at, ARGV[1])
   return { 'ok', reply }
 end
 

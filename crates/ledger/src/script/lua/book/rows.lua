@@ -1,8 +1,8 @@
 -- Rows of doubles, in which records, arguments and replies are written: see cluster, app, node and sync for what is in them.
-local L1_FORMAT = '<ddddddddddddddddddddddddd'
-local APP_FORMAT = '<ddddddddddddddddddddddddddddddddddddddd'
+local L1_FORMAT = '<dddddddddddddddddddddddddd'
+local APP_FORMAT = '<dddddddddddddddddddddddddddddddddddddddd'
 local NODE_FORMAT, LEASE_FORMAT = '<ddddddd', '<dddd'
-local HEAD_FORMAT, ENTRY_FORMAT = '<dddddd', '<ddddddd'
+local HEAD_FORMAT, ENTRY_FORMAT = '<dddddddd', '<ddddddd'
 local REPLY_FORMAT, GRANTED_FORMAT = '<dddddddd', '<ddddd'
 
 -- Where an entry is longer, operations are reported from this byte on.

@@ -1,7 +1,7 @@
 -- The one call of a node: report what was spent, give back what is not needed, get what is.
 --
 -- ARGV: node head, then for each application: app entry. Head and entry are rows of doubles: the upper and lower halves of
--- incarnation, seq and acked; and spent, requests, returned, holding, need, want, fallback, then operation, requests and cost
+-- incarnation, seq and acked, the epoch of the last answer and the silence after which it is missed; and spent, requests, returned, holding, need, want, fallback, then operation, requests and cost
 -- for each operation that is reported. The reply is one row of doubles, which is kept with the node in case it gets lost:
 -- now, epoch, version, lease_ttl, emergency, since, until, cut, then for each application granted, remaining, wait,
 -- policy_version, refusal, where wait is -1 for never and refusal is a number, 0 for none.
@@ -98,7 +98,7 @@ function sync.answer(fields)
     rare()
     node = calls.admit(id, head, nodes.loaded[id])
   end
-  nodes.hear(node)
+  nodes.hear(node, select(8, struct.unpack(HEAD_FORMAT, head)))
   local parts = { '' }
   for i = 2, #fields do
     parts[i] = serve(node, fields[i], ARGV[2 * i])

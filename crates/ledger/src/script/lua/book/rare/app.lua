@@ -32,7 +32,7 @@ function apps.open(id, terms, version, headroom)
     refilled_at = now, opened = 0, minted = 0, drawn = 0, loaned = 0, adopted = 0, overrun = 0,
     spent = 0, lost = 0, repaid = 0, expired = 0, suspected = 0, dropped = 0,
     total_consumed = 0, consumed_rest = 0, total_requests = 0, slack_used = 0, slack_second = 0,
-    suspect_rate = 0, suspect_until = 0,
+    suspect_rate = 0, suspect_until = 0, aside = 0,
   }
   apps.set_terms(app, terms)
   if headroom then
@@ -113,7 +113,7 @@ function apps.forget(app)
   drop_rights_above(app, 0)
   app.dropped = plus(app.dropped, app.outstanding)
   app.outstanding, app.meter, app.refilled_at = 0, 0, now
-  app.suspect_rate, app.suspect_until = 0, 0
+  app.suspect_rate, app.suspect_until, app.aside = 0, 0, 0
 end
 
 -- Burns what nodes that are cut off are thought to have let through since the last look.
@@ -123,8 +123,9 @@ function apps.set_aside(app, since)
   app.rights = minus(app.rights, thought)
   app.meter = minus(app.meter, thought)
   app.suspected = plus(app.suspected, thought)
+  app.aside = plus(app.aside, thought)
   if now >= app.suspect_until then
-    app.suspect_rate, app.suspect_until = 0, 0
+    app.suspect_rate, app.suspect_until, app.aside = 0, 0, 0
   end
 end
 
@@ -173,12 +174,33 @@ local function uncount(app, amount)
   app.consumed_rest = minus(plus(app.consumed_rest, min(whole * MICROS_PER_TOKEN, TOKENS_MAX)), amount)
 end
 
--- Spends what was never leased: takes it from the bucket as far as that goes.
+-- What was set aside is spent after all. The books may have been closed since: then nobody knows.
+local function take_aside(app, amount)
+  if now >= app.suspect_until then
+    return 0
+  end
+  local covered = min(min(amount, app.aside), app.suspected)
+  app.aside = app.aside - covered
+  app.suspected = app.suspected - covered
+  return covered
+end
+
+-- Spends what was never leased: what was set aside for it, and then from the bucket as far as that goes.
 function apps.spend_unleased(app, amount)
-  local had = min(amount, app.rights)
+  local rest = amount - take_aside(app, amount)
+  local had = min(rest, app.rights)
   app.rights = minus(app.rights, had)
-  app.overrun = plus(app.overrun, minus(amount, had))
+  app.overrun = plus(app.overrun, rest - had)
   apps.count(app, amount, 0)
+end
+
+-- One node more is suspected of going on alone, and of letting so much through.
+function apps.suspect(app, fallback, to)
+  if app.suspect_rate == 0 then
+    app.aside = 0
+  end
+  app.suspect_rate = add_rates(app.suspect_rate, fallback)
+  app.suspect_until = max(app.suspect_until, to)
 end
 
 -- Writes off what is in a lease that expired.

@@ -16,7 +16,7 @@ function cluster.new(capacity, promised, version)
     usage_second = 0, usage_granted = 0, usage_before = 0, cut = 0, cut_since = 0,
     emergency = OFF, emergency_since = 0, emergency_until = 0,
     contest_second = 0, contest_weights = 0, contest_before = 0,
-    harvested_at = now, due = NEVER, history_from = version, history_turns = 0,
+    harvested_at = now, due = NEVER, history_from = version, history_turns = 0, losses = 0,
   }
   cluster.promise(promised)
   l1.slack = l1.ceiling
@@ -80,9 +80,9 @@ function cluster.expect(moment)
   l1.due = min(l1.due, moment)
 end
 
--- Something was lost: everybody starts from nothing.
-function cluster.start_over()
-  l1.epoch, l1.version = l1.epoch + 1, l1.version + 1
+-- Something of that epoch was lost: everybody starts from nothing.
+function cluster.start_over(epoch)
+  l1.epoch, l1.version, l1.losses = max(l1.epoch, epoch) + 1, l1.version + 1, l1.losses + 1
   l1.slack, l1.refilled_at = 0, now
   history.start_over()
 end

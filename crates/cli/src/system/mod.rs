@@ -1,0 +1,220 @@
+//! Everything that serves, put together: a ledger, a node, and the doors.
+
+mod ledger;
+mod logging;
+mod name;
+mod port;
+mod reload;
+mod signals;
+mod snapshots;
+mod watch;
+
+pub(crate) use ledger::open as open_ledger;
+pub(crate) use logging::start as start_logging;
+pub(crate) use reload::Source;
+
+use crate::output;
+use anyhow::Context;
+use signals::{Event, Events};
+use snapshots::Snapshots;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::time::Duration;
+use tollgate_config::{Config, Errors, Settings};
+use tollgate_gateway::{Check, CheckRunning, Gateway, Running, StartError, Toll};
+use tollgate_ledger::AnyLedger;
+use tollgate_node::desk::Manners;
+use tollgate_node::{Node, Setup};
+
+/// How long the ledger is waited for when everything is given back.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// A system at work.
+#[derive(Debug)]
+pub(crate) struct System {
+    node: Node<AnyLedger>,
+    gateway: Running,
+    check: CheckRunning,
+    rls: tollgate_rls::Handle,
+    admin: tollgate_admin::Handle,
+    snapshots: Snapshots,
+    /// As it was started, and as it was changed since.
+    settings: Settings,
+}
+
+/// Where a system can be reached.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Doors {
+    pub(crate) gateway: SocketAddr,
+    pub(crate) check: SocketAddr,
+    pub(crate) rls: SocketAddr,
+    pub(crate) admin: SocketAddr,
+}
+
+/// Whether another process may have our ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ports {
+    /// They must be free.
+    Free,
+    /// They are shared with a process that is about to stop.
+    Shared,
+}
+
+impl System {
+    /// Starts everything. When this returns, every door is open. Must be called within a tokio runtime.
+    pub(crate) async fn start(config: &Config, ports: Ports) -> anyhow::Result<Self> {
+        let settings = &config.settings;
+        if ports == Ports::Free {
+            port::demand(settings)?;
+        }
+        let ledger = ledger::open(&settings.ledger)?;
+        let setup = setup(settings)?;
+        let id = setup.id.clone();
+        let node = Node::start(ledger, setup, &config.policy);
+        warn_of_strangers(config);
+        let gateway = Gateway::start(settings.gateway.clone(), Toll::new(node.clone()))
+            .map_err(|error| explain("listen.gateway", error))?;
+        announce("gateway", gateway.local_addr());
+        if let Some(address) = gateway.tls_addr() {
+            announce("gateway (TLS)", address);
+        }
+        let identity = &settings.gateway.identity;
+        let check = Check::start(settings.listen.check, &settings.check, identity, node.clone());
+        let check = check.map_err(|error| explain("listen.check", error))?;
+        announce("check", check.local_addr());
+        let rls = tollgate_rls::start(node.clone(), settings.rls.clone()).await;
+        let rls = rls.map_err(|error| port::taken("listen.rls", settings.listen.rls, &error))?;
+        announce("rls", rls.local_addr());
+        let admin = tollgate_admin::Settings::from_config(config, id);
+        let admin = tollgate_admin::start(node.clone(), admin, Vec::new()).await.map_err(explain_admin)?;
+        announce("admin", admin.local_addr());
+        let snapshots = Snapshots::start(&node, settings.ledger.snapshot.clone());
+        Ok(Self { node, gateway, check, rls, admin, snapshots, settings: settings.clone() })
+    }
+
+    /// The password that the first start made, to be shown once.
+    pub(crate) fn first_password(&self) -> Option<&str> {
+        self.admin.first_password()
+    }
+
+    /// Where it can be reached.
+    pub(crate) fn doors(&self) -> Doors {
+        Doors {
+            gateway: self.gateway.local_addr(),
+            check: self.check.local_addr(),
+            rls: self.rls.local_addr(),
+            admin: self.admin.local_addr(),
+        }
+    }
+
+    /// Serves until it is told to stop or `limit` is over, then lets requests finish and gives everything back.
+    pub(crate) async fn run_until(
+        mut self,
+        source: Source,
+        limit: impl Future<Output = ()>,
+    ) -> anyhow::Result<()> {
+        let mut limit = pin!(limit);
+        let mut events = Events::listen(&source.files(&self.settings))?;
+        loop {
+            let event = tokio::select! {
+                event = events.next() => event,
+                () = limit.as_mut() => Event::Stop,
+            };
+            match event {
+                Event::Stop => break,
+                Event::Reload => {
+                    self.take_over(&source).await;
+                    events.watch(&source.files(&self.settings));
+                }
+            }
+        }
+        let drain = self.settings.gateway.timeouts.drain;
+        tracing::info!(seconds = drain.as_secs(), "stopping, requests may finish");
+        tokio::select! {
+            () = self.stop(drain) => tracing::info!("stopped"),
+            () = events.stopped() => tracing::warn!("stopped at once, as told again"),
+        }
+        Ok(())
+    }
+
+    /// Works by what the configuration says now, or goes on as before.
+    async fn take_over(&mut self, source: &Source) {
+        match self.reload(source).await {
+            Ok(()) => tracing::info!("configuration read again"),
+            Err(errors) => {
+                let errors = errors.to_string();
+                for error in errors.lines() {
+                    tracing::error!("configuration: {error}");
+                }
+                tracing::error!("the new configuration is wrong, the old one stays");
+            }
+        }
+    }
+
+    async fn reload(&mut self, source: &Source) -> Result<(), Errors> {
+        let config = source.read()?;
+        reload::check(&self.settings, &config.settings)?;
+        self.gateway.reload(config.settings.gateway.clone()).await?;
+        self.check.reload(&config.settings.gateway.identity);
+        self.settings = config.settings;
+        Ok(())
+    }
+
+    /// Lets requests finish, for so long, and gives everything back to the ledger.
+    pub(crate) async fn stop(self, drain: Duration) {
+        let doors = (self.check.drain(drain), self.rls.drain(drain), self.gateway.drain(drain));
+        let ((), (), drained) = tokio::join!(doors.0, doors.1, doors.2);
+        self.admin.drain(FAREWELL).await;
+        if drained.cut_off > 0 {
+            tracing::warn!(connections = drained.cut_off, "cut off, they did not finish in time");
+        }
+        self.node.shut_down(FAREWELL).await;
+        self.snapshots.finish(self.node.ledger()).await;
+    }
+}
+
+fn setup(settings: &Settings) -> anyhow::Result<Setup> {
+    let id =
+        settings.node.id.clone().map_or_else(name::make, Ok).context("cannot find a name for the node")?;
+    let manners = Manners {
+        sync_interval: settings.node.sync_interval,
+        batch_threshold: settings.node.batch_threshold,
+        reserve_target: settings.node.reserve_target,
+        refill_threshold: settings.node.refill_threshold,
+        patience: settings.ledger.timeout,
+        ..Manners::default()
+    };
+    tracing::info!(node = %id, "starting");
+    Ok(Setup { manners, strangers: settings.gateway.identity.strangers.clone(), ..Setup::new(id) })
+}
+
+/// It may be added later, so it is no error.
+fn warn_of_strangers(config: &Config) {
+    if let Some(app) = &config.settings.gateway.identity.strangers
+        && !config.policy.apps().contains_key(app)
+    {
+        tracing::warn!(%app, "identity.strangers names an application that the file does not have");
+    }
+}
+
+fn announce(door: &str, address: SocketAddr) {
+    tracing::info!(door, %address, "listening");
+}
+
+fn explain_admin(error: tollgate_admin::StartError) -> anyhow::Error {
+    match error {
+        tollgate_admin::StartError::Listen(address, error) => port::taken("listen.admin", address, &error),
+        error => anyhow::Error::new(error).context("the control plane cannot start"),
+    }
+}
+
+fn explain(key: &str, error: StartError) -> anyhow::Error {
+    match error {
+        StartError::Config(errors) => {
+            output::complain(&errors.to_string());
+            anyhow::anyhow!("the configuration cannot be put to work")
+        }
+        StartError::Listen(address, error) => port::taken(key, address, &error),
+        error @ StartError::System(_) => error.into(),
+    }
+}

@@ -1,0 +1,37 @@
+//! Ports that somebody else has.
+
+use anyhow::anyhow;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use tollgate_config::Settings;
+
+/// Our sockets share their port with those of a process like ours, so that one can follow another without losing a
+/// request. Two that know nothing of each other would share their requests, too: so without being told to share, a
+/// port must be free.
+pub(super) fn demand(settings: &Settings) -> anyhow::Result<()> {
+    let tls = settings.gateway.tls.as_ref().map(|tls| ("gateway.tls.listen", tls.listen));
+    let listen = &settings.listen;
+    let ours = [
+        ("listen.gateway", listen.gateway),
+        ("listen.check", listen.check),
+        ("listen.rls", listen.rls),
+        ("listen.admin", listen.admin),
+    ];
+    for (key, address) in ours.into_iter().chain(tls) {
+        TcpListener::bind(address).map_err(|error| taken(key, address, &error))?;
+    }
+    Ok(())
+}
+
+/// What to do about it.
+pub(super) fn taken(key: &str, address: SocketAddr, error: &io::Error) -> anyhow::Error {
+    let help = if error.kind() == io::ErrorKind::AddrInUse {
+        format!(
+            "another program has it: stop that one, or set another {key}, by --set {key}=... for instance \
+             (--take-over shares it with a tollgate that is about to stop)"
+        )
+    } else {
+        format!("{key} must be an address of this machine")
+    };
+    anyhow!("cannot listen on {address}: {error}; {help}")
+}

@@ -1,0 +1,87 @@
+//! Starting, reading the configuration again, and stopping.
+
+use crate::support::{APPS, Tollgate, Upstream, ask, eventually, open, run};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+#[test]
+fn a_port_that_is_taken_is_told_with_what_to_do() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    for key in ["listen.gateway", "listen.check"] {
+        let other = if key == "listen.check" { "listen.gateway" } else { "listen.check" };
+        let (key_set, other_set) = (format!("{key}={address}"), format!("{other}=127.0.0.1:0"));
+        let output = run(&["serve", "--set", &key_set, "--set", &other_set]);
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8(output.stderr).unwrap();
+        let expected = format!("error: cannot listen on {address}: Address already in use");
+        assert!(said.contains(&expected) && said.contains(&format!("--set {key}=...")), "{said}");
+    }
+}
+
+#[test]
+fn a_wrong_configuration_is_told_in_full() {
+    let output = run(&["serve", "--set", "listen.gateway=here", "--set", "node.id=a b"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("listen.gateway: not an address") && said.contains("node.id: a name"), "{said}");
+}
+
+#[test]
+fn a_request_under_way_is_finished_before_it_stops() {
+    let upstream = Upstream::start();
+    let mut tollgate = Tollgate::start(&format!("{}{APPS}", upstream.route()));
+    let mut stream = open(tollgate.gateway);
+    stream
+        .write_all(b"PUT / HTTP/1.1\r\nhost: h\r\nx-tollgate-app: large\r\ncontent-length: 4\r\n\r\nab")
+        .unwrap();
+    eventually("the request", || upstream.requests() == 1);
+    tollgate.signal("-TERM");
+    eventually("stopping", || tollgate.has_said("stopping"));
+    stream.write_all(b"cd").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("ok"), "{answer}");
+    assert_eq!(tollgate.ended(), Some(0));
+    assert!(tollgate.has_said("\"stopped\""));
+}
+
+#[test]
+fn routes_are_read_again_by_signal_and_when_the_file_changes() {
+    let (first, second) = (Upstream::start(), Upstream::start());
+    let tollgate = Tollgate::start(&format!("{}{APPS}", first.route()));
+    let get = || ask(tollgate.gateway, "GET /", &["x-tollgate-app: large"], "").status;
+    assert_eq!(get(), 200);
+    std::fs::write(&tollgate.config, format!("{}{APPS}", second.route())).unwrap();
+    eventually("the second server", || get() == 200 && second.requests() > 0);
+
+    let before = second.requests();
+    std::fs::write(&tollgate.config, "[gateway]\nthreads = 0\nspeed = 'fast'\n").unwrap();
+    tollgate.signal("-HUP");
+    eventually("both errors", || tollgate.has_said("gateway.threads") && tollgate.has_said("gateway.speed"));
+    assert!(tollgate.has_said("the old one stays"));
+    assert_eq!((get(), second.requests()), (200, before + 1));
+
+    let moved = format!("[node]\nsync_interval_ms = 500\n{}{APPS}", second.route());
+    std::fs::write(&tollgate.config, moved).unwrap();
+    tollgate.signal("-HUP");
+    eventually("a key that needs a restart", || tollgate.has_said("node.sync_interval_ms: cannot change"));
+}
+
+#[test]
+fn a_ledger_in_the_process_goes_on_where_it_was_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ledger");
+    let app = "[[apps]]\nid = 'slow'\nguaranteed_quota = 1\nburst_quota = 1000\nborrow = false\n";
+    let config = format!("[ledger]\nsnapshot = '{}'\n{app}", file.display());
+    let mut tollgate = Tollgate::start(&config);
+    let question = r#"{"app": "slow", "cost": 1}"#;
+    eventually("a token", || ask(tollgate.check, "POST /v1/check", &[], question).status == 200);
+    assert_eq!(tollgate.stop(), Some(0));
+    let audit = run(&["audit", "--json", "--config", tollgate.config.to_str().unwrap()]);
+    assert_eq!(audit.status.code(), Some(0), "{}", String::from_utf8_lossy(&audit.stderr));
+    let text = String::from_utf8(audit.stdout).unwrap();
+    assert!(text.contains("\"spent\": 1.0"), "{text}");
+    let again = Tollgate::start(&config);
+    assert!(again.has_said("goes on where it was saved"));
+}

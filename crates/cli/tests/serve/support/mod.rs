@@ -1,0 +1,42 @@
+mod http;
+mod program;
+mod tollgate;
+mod upstream;
+
+pub(crate) use http::{Reply, ask, ask_on, exchange, open};
+pub(crate) use program::{Program, docs_block};
+pub(crate) use tollgate::{Tollgate, run};
+pub(crate) use upstream::Upstream;
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long anything may take before a test gives up.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits until it is so.
+pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Applications with little, so that limits are soon met: `tiny` has 3 tokens, `writer` 6, at one a second each.
+pub(crate) const APPS: &str = "
+[[apps]]
+id = 'tiny'
+guaranteed_quota = 1
+burst_quota = 3
+borrow = false
+[[apps]]
+id = 'writer'
+guaranteed_quota = 1
+burst_quota = 6
+borrow = false
+[[apps]]
+id = 'large'
+guaranteed_quota = 100_000
+burst_quota = 500_000
+";

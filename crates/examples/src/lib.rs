@@ -1,0 +1,1 @@
+//! Tollgate among other people's frameworks: see `examples` and `tests`.

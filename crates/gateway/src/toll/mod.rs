@@ -1,0 +1,165 @@
+//! The gate that takes a toll: every request pays its cost out of what its application was promised.
+
+mod fare;
+
+pub use fare::{TollReceipt, TollTicket};
+
+use crate::gate::{Admission, BodySize, Gate, Refusal, RequestInfo, Verdict};
+use std::fmt;
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use tollgate_core::cost::Operation;
+use tollgate_core::decision::Decision;
+use tollgate_core::reason::Reason;
+use tollgate_ledger::{Ledger, Slots};
+use tollgate_node::answer::Answer;
+use tollgate_node::connection::{self, Denied, Guard};
+use tollgate_node::{App, Node, NotYet, Permit, Request, wall};
+
+/// Asks a node about every request: is there room for one more of its application, and can it pay. What can be
+/// decided in memory is decided at once.
+pub struct Toll<L>(Node<L>);
+
+/// A decision that asks the ledger.
+pub type TollWait = Pin<Box<dyn Future<Output = Verdict<TollTicket>>>>;
+
+/// What is left of a request once its header is gone.
+#[derive(Clone, Copy)]
+struct Question {
+    operation: Operation,
+    bytes: u64,
+    client: IpAddr,
+    body: BodySize,
+}
+
+/// A request that has room, or was let in without because its application is in shadow mode.
+type Room = Result<Guard, Reason>;
+
+impl<L> Toll<L> {
+    /// A gate that asks this node.
+    pub const fn new(node: Node<L>) -> Self {
+        Self(node)
+    }
+}
+
+impl<L: Ledger + Slots + 'static> Gate for Toll<L> {
+    type Visit = ();
+    type Ticket = TollTicket;
+    type Wait = TollWait;
+
+    /// Whose connection it is shows with its first request.
+    fn connected(&self, _peer: IpAddr) -> Result<(), Box<Refusal>> {
+        Ok(())
+    }
+
+    fn admit(&self, request: &RequestInfo<'_>) -> Admission<TollTicket, TollWait> {
+        let question = Question::of(request);
+        let name = request.app.unwrap_or_default();
+        let Some(app) = self.0.resolve(name) else {
+            return Admission::Decided(self.turn_away(name, question));
+        };
+        let room = match self.0.try_connect(&app, question.client) {
+            Ok(guard) => Ok(guard),
+            Err(Denied::Refused(refused)) if app.terms().policy.shadow => Err(refused.reason),
+            Err(Denied::Refused(refused)) => return Admission::Decided(no_room(&refused)),
+            Err(Denied::NoSlot) => return Admission::Waiting(self.ask_for_room(app, question)),
+        };
+        match self.0.check_of(&app, &question.request(&app)) {
+            Ok(permit) => Admission::Decided(Verdict::Pass(TollTicket::new(permit, room, question.body))),
+            Err(NotYet::Refused(decision)) => Admission::Decided(self.refuse(&app, &decision)),
+            Err(NotYet::Miss(miss)) => {
+                let toll = self.clone();
+                Admission::Waiting(Box::pin(async move {
+                    toll.conclude(&app, toll.0.wait(miss).await, room, question)
+                }))
+            }
+        }
+    }
+}
+
+impl<L: Ledger + Slots + 'static> Toll<L> {
+    /// This node has no slot for one more: the ledger may.
+    fn ask_for_room(&self, app: Arc<App>, question: Question) -> TollWait {
+        let toll = self.clone();
+        Box::pin(async move {
+            let room = match toll.0.connect(app.id(), question.client).await {
+                Ok(guard) => Ok(guard),
+                Err(refused) if app.terms().policy.shadow => Err(refused.reason),
+                Err(refused) => return no_room(&refused),
+            };
+            let decided = match toll.0.check_of(&app, &question.request(&app)) {
+                Ok(permit) => Ok(permit),
+                Err(NotYet::Refused(decision)) => Err(decision),
+                Err(NotYet::Miss(miss)) => toll.0.wait(miss).await,
+            };
+            toll.conclude(&app, decided, room, question)
+        })
+    }
+
+    fn conclude(
+        &self,
+        app: &App,
+        decided: Result<Permit, Decision>,
+        room: Room,
+        question: Question,
+    ) -> Verdict<TollTicket> {
+        match decided {
+            Ok(permit) => Verdict::Pass(TollTicket::new(permit, room, question.body)),
+            Err(decision) => self.refuse(app, &decision),
+        }
+    }
+
+    fn refuse(&self, app: &App, decision: &Decision) -> Verdict<TollTicket> {
+        refusal(self.0.record(app.id(), decision), decision)
+    }
+
+    /// The request of an application that nobody knows.
+    fn turn_away(&self, name: &str, question: Question) -> Verdict<TollTicket> {
+        let request = Request::new(name, question.operation).with_bytes(question.bytes);
+        match self.0.check(&request) {
+            Err(NotYet::Refused(decision)) => refusal(self.0.record(name, &decision), &decision),
+            // It became known in this very moment.
+            Ok(_) | Err(NotYet::Miss(_)) => no_room(&connection::Refused::UNKNOWN_APP),
+        }
+    }
+}
+
+impl Question {
+    fn of(request: &RequestInfo<'_>) -> Self {
+        let RequestInfo { operation, presumed_bytes, client, body, .. } = *request;
+        Self { operation, bytes: presumed_bytes, client, body }
+    }
+
+    fn request<'a>(&self, app: &'a App) -> Request<'a> {
+        Request::new(app.id(), self.operation).with_bytes(self.bytes)
+    }
+}
+
+fn refusal(id: tollgate_node::DecisionId, decision: &Decision) -> Verdict<TollTicket> {
+    Verdict::Refuse(Box::new(Answer::refusal(decision, Some(id), wall()).into()))
+}
+
+fn no_room(refused: &connection::Refused) -> Verdict<TollTicket> {
+    Verdict::Refuse(Box::new(Answer::connection(refused).into()))
+}
+
+impl From<Answer> for Refusal {
+    fn from(answer: Answer) -> Self {
+        let body = answer.content().into();
+        Self { status: answer.status, headers: answer.headers, body, reason: answer.reason.code() }
+    }
+}
+
+impl<L> Clone for Toll<L> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<L> fmt::Debug for Toll<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Toll").finish_non_exhaustive()
+    }
+}

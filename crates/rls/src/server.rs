@@ -1,0 +1,105 @@
+use crate::api::{SERVICE, Transport, description};
+use crate::counts::{Counters, Counts};
+use crate::service::Service;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tollgate_config::rls::Rls;
+use tollgate_ledger::{Ledger, Slots};
+use tollgate_node::{Node, door};
+use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
+use tonic_health::ServingStatus;
+use tonic_health::server::HealthReporter;
+
+/// The largest call, in bytes. Envoy's have some hundred.
+const MAX_CALL_BYTES: usize = 65_536;
+
+/// The most calls at a time on one connection.
+const MAX_STREAMS: u32 = 1_024;
+
+/// How long an answer to a keepalive may take.
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The service, as long as it runs.
+#[derive(Debug)]
+pub struct Handle {
+    address: SocketAddr,
+    health: HealthReporter,
+    closing: watch::Sender<bool>,
+    task: JoinHandle<()>,
+    counters: Arc<Counters>,
+}
+
+/// Opens the door. Must be called within a tokio runtime.
+pub async fn start<L: Ledger + Slots + 'static>(node: Node<L>, settings: Rls) -> io::Result<Handle> {
+    let listener = door::listen(settings.listen)?;
+    let address = listener.local_addr()?;
+    let (health, health_service) = tonic_health::server::health_reporter();
+    health.set_service_status(SERVICE, ServingStatus::Serving).await;
+    let mut server = Server::builder()
+        .tcp_nodelay(true)
+        .http2_keepalive_interval(Some(settings.keepalive.into()))
+        .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+        .max_concurrent_streams(MAX_STREAMS);
+    if let Some(age) = settings.connection_age {
+        server = server.max_connection_age(age.into());
+    }
+    let service = Service::new(node, Arc::new(settings));
+    let counters = Arc::clone(&service.counters);
+    let router = server
+        .add_service(Transport::new(Arc::new(service), MAX_CALL_BYTES))
+        .add_service(health_service)
+        .add_service(reflection().build_v1().map_err(io::Error::other)?)
+        .add_service(reflection().build_v1alpha().map_err(io::Error::other)?);
+    let closing = watch::Sender::new(false);
+    let mut is_closing = closing.subscribe();
+    let asked = async move {
+        // An error means that nobody is left who could ask.
+        let _ = is_closing.wait_for(|is_closing| *is_closing).await;
+    };
+    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+    let task = tokio::spawn(async move {
+        if let Err(error) = router.serve_with_incoming_shutdown(incoming, asked).await {
+            tracing::error!(%error, "the rate limit service has stopped");
+        }
+    });
+    Ok(Handle { address, health, closing, task, counters })
+}
+
+impl Handle {
+    /// Where it listens.
+    pub const fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What was asked of it so far.
+    pub fn counts(&self) -> Counts {
+        self.counters.counts()
+    }
+
+    /// Says that it is about to go, takes no more connections, and waits for the calls under way, but not longer than
+    /// `grace`.
+    pub async fn drain(mut self, grace: Duration) {
+        self.health.set_service_status(SERVICE, ServingStatus::NotServing).await;
+        self.closing.send_replace(true);
+        if tokio::time::timeout(grace, &mut self.task).await.is_err() {
+            self.task.abort();
+        }
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn reflection<'a>() -> tonic_reflection::server::Builder<'a> {
+    tonic_reflection::server::Builder::configure()
+        .register_file_descriptor_set(description())
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+}
