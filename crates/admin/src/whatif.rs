@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use tollgate_core::id::{AppId, NodeId};
 use tollgate_core::quota::{Capacity, Quota};
-use tollgate_core::units::{Millis, Rate, Tokens};
+use tollgate_core::units::{Millis, Tokens};
 use tollgate_ledger::Book;
 use tollgate_ledger::book::LEASE_TTL;
 use tollgate_ledger::protocol::{AppPolicy, Entry, LedgerError, Seed, Sync};
@@ -39,7 +39,7 @@ pub struct Outcome {
 /// Plays demand through a cluster. Buckets start full, as they are after a quiet while.
 ///
 /// The resolution is a second: what was asked for within one is asked for at its end, by one node that holds nothing in
-/// advance. Applications without demand only keep their guarantees.
+/// advance. Applications without demand only keep their guarantees. Overload and emergencies come as they would have.
 pub fn replay(
     world: &World,
     demand: &BTreeMap<AppId, Demand>,
@@ -77,8 +77,7 @@ struct Player {
     book: Book,
     node: NodeId,
     seq: u64,
-    /// What was had in the last call, and is spent.
-    spent: BTreeMap<AppId, Tokens>,
+    epoch: u64,
 }
 
 /// What an application wanted and had in a second.
@@ -99,43 +98,46 @@ impl Player {
         let seed = Seed { capacity: world.capacity, apps: apps.collect(), remembered: None };
         let book = Book::seed(seed, moment(first.saturating_sub(QUIET_S)))?;
         let node = NodeId::new("replay").map_err(|error| LedgerError::Protocol(error.to_string()))?;
-        Ok(Self { book, node, seq: 0, spent: BTreeMap::new() })
+        Ok(Self { book, node, seq: 0, epoch: 0 })
     }
 
-    /// Asks for what is wanted in a second; returns what was wanted and what was had.
+    /// Asks for what is wanted in a second, and spends what is had at once: what is out on lease takes room in a bucket.
     fn ask(&mut self, at: u32, wanted: &[(AppId, u64)]) -> Result<Vec<Had>, LedgerError> {
-        let mut entries: Vec<Entry> = wanted
-            .iter()
-            .map(|(app, cost)| {
-                let want = Tokens::whole(*cost);
-                let spent = self.spent.remove(app).unwrap_or(Tokens::ZERO);
-                let requests = u64::from(!spent.is_zero());
-                Entry { spent, requests, need: want, want, fallback: Rate::ZERO, ..Entry::idle(app.clone()) }
-            })
-            .collect();
-        // Whoever asks for nothing now still has spent what it had.
-        let rest = std::mem::take(&mut self.spent);
-        entries.extend(rest.into_iter().map(|(app, spent)| Entry { spent, requests: 1, ..Entry::idle(app) }));
+        let asked = wanted.iter().map(|(app, cost)| {
+            let want = Tokens::whole(*cost);
+            Entry { need: want, want, ..Entry::idle(app.clone()) }
+        });
+        let granted = self.say(at, asked.collect())?;
+        let spent = wanted.iter().zip(&granted).filter(|(_, granted)| !granted.is_zero());
+        let spent = spent.map(|((app, _), granted)| Entry {
+            spent: *granted,
+            requests: 1,
+            ..Entry::idle(app.clone())
+        });
+        self.say(at, spent.collect())?;
+        let had = |((app, cost), granted): (&(AppId, u64), &Tokens)| Had {
+            app: app.clone(),
+            wanted: *cost,
+            granted: granted.floor().min(*cost),
+        };
+        Ok(wanted.iter().zip(&granted).map(had).collect())
+    }
+
+    /// One call to the book; returns what was granted, in the order of the entries.
+    fn say(&mut self, at: u32, entries: Vec<Entry>) -> Result<Vec<Tokens>, LedgerError> {
         self.seq += 1;
         let sync = Sync {
             node: self.node.clone(),
             incarnation: 1,
             seq: self.seq,
             acked: self.seq - 1,
-            epoch: 0,
+            epoch: self.epoch,
             silence: LEASE_TTL,
             entries,
         };
         let reply = self.book.sync(&sync, moment(at))?;
-        let mut had = Vec::with_capacity(wanted.len());
-        for ((app, cost), granted) in wanted.iter().zip(&reply.entries) {
-            if !granted.granted.is_zero() {
-                self.spent.insert(app.clone(), granted.granted);
-            }
-            let granted = granted.granted.floor().min(*cost);
-            had.push(Had { app: app.clone(), wanted: *cost, granted });
-        }
-        Ok(had)
+        self.epoch = reply.epoch;
+        Ok(reply.entries.iter().map(|entry| entry.granted).collect())
     }
 }
 
@@ -154,7 +156,8 @@ mod tests {
         let apps: Vec<_> = apps
             .iter()
             .map(|(id, guaranteed, burst)| {
-                json!({"id": id, "guaranteed_quota": guaranteed, "burst_quota": burst, "borrow": false})
+                // So much use is an emergency, in which only the first priority keeps its guarantee.
+                json!({"id": id, "guaranteed_quota": guaranteed, "burst_quota": burst, "borrow": false, "priority": 0})
             })
             .collect();
         let policy =
