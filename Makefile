@@ -9,17 +9,20 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 PROPTEST_CASES ?= 20000
 
-.PHONY: help run test bench soak fmt lint doc loom deny need-rust need-redis need-proxies need-envoy need-postgres need-prometheus need-cargo-deny
+.PHONY: help run test bench soak fmt lint doc loom deny need-rust need-redis need-proxies need-envoy need-postgres need-prometheus need-cargo-deny console need-node need-chromium
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: need-rust ## Show what there is today (tollgate demo)
+run: need-rust console ## Show what there is today (tollgate demo)
 	@echo "==> building and running the demo"
 	@cargo run --quiet --locked -p tollgate -- demo
 
-test: need-rust need-redis need-proxies need-envoy need-postgres need-prometheus ## Check everything: format, lints, tests, model, docs, examples, dependencies
+test: need-rust need-redis need-proxies need-envoy need-postgres need-prometheus need-node need-chromium ## Check everything: format, lints, tests, model, docs, examples, dependencies
 	@scripts/test
+
+console: need-node ## Build the console, if it has changed
+	@scripts/console build
 
 bench: need-rust need-redis ## Measure the limiter and the ledger against their peers
 	@echo "==> measuring the limiter against its peers"
@@ -78,3 +81,9 @@ need-cargo-deny:
 
 need-proxies:
 	@scripts/need-proxies
+
+need-node:
+	@scripts/need-node
+
+need-chromium:
+	@scripts/need-chromium
