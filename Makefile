@@ -8,17 +8,21 @@ SHELL := bash
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 PROPTEST_CASES ?= 20000
+SEEDS ?= 10000
 
-.PHONY: help run test bench soak fmt lint check-api doc loom deny need-rust need-redis need-proxies need-peers need-envoy need-redis-clients need-postgres need-prometheus need-cargo-deny
+.PHONY: help run test bench soak fmt lint check-api doc loom deny need-rust need-redis need-proxies need-peers need-envoy need-redis-clients need-postgres need-prometheus need-cargo-deny console need-node need-chromium
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: need-rust ## Run everything in one terminal, with traffic (tollgate demo)
+run: need-rust console ## Run everything in one terminal, with traffic (tollgate demo)
 	@echo "==> building and running the demo"
 	@cargo run --quiet --locked -p tollgate -- demo
 
-test: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus ## Check everything: format, lints, tests, model, docs, examples, dependencies
+console: need-node ## Build the console, if it has changed
+	@scripts/console build
+
+test: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus need-node need-chromium ## Check everything: format, lints, tests, model, docs, examples, dependencies
 	@scripts/test
 
 bench: need-rust need-redis need-peers ## Measure the limiter, the ledger and the gateway against their peers
@@ -30,11 +34,13 @@ bench: need-rust need-redis need-peers ## Measure the limiter, the ledger and th
 	@cargo build --release --locked -p tollgate
 	@cargo run --release --locked -p tollgate-bench -- gateway
 
-soak: need-rust need-redis need-proxies need-envoy need-redis-clients ## Run the property tests with many more cases (PROPTEST_CASES), and the model
+soak: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus ## Run the property tests with many more cases (PROPTEST_CASES), the model, and 10,000 seeds (SEEDS) of the simulator
 	@echo "==> tests, each property with $(PROPTEST_CASES) cases"
 	@PROPTEST_CASES=$(PROPTEST_CASES) cargo test --workspace --all-features --exclude tollgate-bench --locked --lib --bins --tests
 	@echo "==> model: every interleaving of the lock-free parts"
 	@scripts/loom
+	@echo "==> $(SEEDS) seeds of the story in which everything goes wrong"
+	@cargo run --release --locked --quiet -p tollgate -- simulate scenarios/mixed.sim --seeds $(SEEDS)
 
 fmt: need-rust ## Format the code
 	@echo "==> formatting"
@@ -89,5 +95,14 @@ need-cargo-deny:
 need-proxies:
 	@scripts/need-proxies
 
-need-peers:
-	@scripts/need-peers
+run: need-rust console ## Run everything in one terminal, with traffic (tollgate demo)
+	@echo "==> building and running the demo"
+	@cargo run --quiet --locked -p tollgate -- demo
+
+console: need-node ## Build the console, if it has changed
+	@scripts/console build
+
+test: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus need-node need-chromium ## Check everything: format, lints, tests, model, docs, examples, dependencies
+	@scripts/test
+
+bench: need-rust need-redis need-peers ## Measure the limiter, the ledger and the gateway against their peers

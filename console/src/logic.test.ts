@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { address, ApiError } from './api/client'
+import { gapped } from './charts/picture'
+import { csv } from './csv'
+import { duration, percent, short } from './format'
+import { locale } from './i18n'
+import { en } from './i18n/en'
+import { zh } from './i18n/zh'
+import { blank, differences, fieldErrors } from './policy'
+
+describe('address', () => {
+  it('fills in names, and leaves out what is not said', () => {
+    const options = { path: { app_id: 'a/b' }, query: { page: 1, search: '', status: undefined } } as object
+    expect(address('/api/v1/apps/{app_id}', options)).toBe('/api/v1/apps/a%2Fb?page=1')
+  })
+})
+
+describe('csv', () => {
+  it('quotes what must be quoted and defuses formulas, but not numbers', () => {
+    expect(csv(['a', 'b'], [['x,"y"', '=1+1'], [-5, null]])).toBe('a,b\r\n"x,""y""",\'=1+1\r\n-5,\r\n')
+  })
+})
+
+describe('format', () => {
+  it('speaks the language of whoever looks', () => {
+    locale.value = 'en'
+    expect(short(12_345)).toBe('12.3K')
+    locale.value = 'zh'
+    expect(short(12_345)).toBe('1.2万')
+    locale.value = 'en'
+    expect(percent(0.1234)).toBe('12.3%')
+  })
+
+  it('counts down in whole seconds, never below none', () => {
+    expect([duration(59_001), duration(3_723_000), duration(-5)]).toEqual(['1:00', '1:02:03', '0:00'])
+  })
+})
+
+describe('gapped', () => {
+  it('leaves a hole where nothing was recorded', () => {
+    const points = [0, 10, 20, 90].map((at) => ({ timestamp: at * 1_000, n: at }))
+    expect(gapped(points, 10, (point) => point.n)).toEqual([[0, 0], [10_000, 10], [20_000, 20], [30_000, null], [90_000, 90]])
+  })
+})
+
+describe('differences', () => {
+  it('tells every field that differs, and no other', () => {
+    const before = { ...blank('c'), cost: { base: { GET: 1 } } }
+    const after = { ...before, burst_quota: 9_000, cost: { base: { GET: 1, PUT: 7 } } }
+    expect(differences(before, after)).toEqual([
+      { field: 'burst_quota', before: 5_000, after: 9_000 },
+      { field: 'cost.base.PUT', before: undefined, after: 7 },
+    ])
+    expect(differences(before, structuredClone(before))).toEqual([])
+  })
+})
+
+describe('fieldErrors', () => {
+  it('says what would be accepted', () => {
+    const errors = [{ path: 'burst_quota', kind: 'too_small', message: 'too small', expected: 'at least 5' }]
+    expect(fieldErrors(new ApiError({ status: 400, title: 'x', errors }))).toEqual({ burst_quota: 'too small (at least 5)' })
+  })
+})
+
+describe('messages', () => {
+  it('take the same values in both languages', () => {
+    const names = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]).sort()
+    for (const [group, messages] of Object.entries(en)) {
+      const others = zh[group as keyof typeof zh] as Record<string, string>
+      for (const [key, text] of Object.entries(messages)) expect(names(others[key] ?? ''), `${group}.${key}`).toEqual(names(text))
+    }
+  })
+})

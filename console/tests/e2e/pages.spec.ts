@@ -1,0 +1,53 @@
+import { expect, isAccessible, login, test } from './hand'
+
+const PAGES = {
+  dashboard: '/', apps: '/apps', app: '/apps/app-c', new: '/apps/new', quota: '/apps/app-c/quota', clusters: '/clusters', connections: '/connections', emergency: '/emergency',
+  alerts: '/alerts', refusals: '/refusals', explain: '/explain', versions: '/versions', audit: '/audit', settings: '/settings', users: '/settings?tab=users',
+  tokens: '/settings?tab=tokens', webhooks: '/settings?tab=webhooks', system: '/settings?tab=system',
+}
+
+for (const theme of ['light', 'dark'] as const) {
+  test(`every page is for everybody, ${theme}`, async ({ page }) => {
+    test.setTimeout(240_000)
+    await page.addInitScript((chosen) => localStorage.setItem('theme', chosen), theme)
+    await page.goto('/login')
+    await isAccessible(page, 'login')
+    await page.screenshot({ path: `artifacts/${theme}-login.png` })
+    await login(page)
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+    for (const [name, path] of Object.entries(PAGES)) {
+      await page.setViewportSize({ width: 1280, height: 800 })
+      await page.goto(path)
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+      await expect(page.locator('.el-skeleton')).toHaveCount(0)
+      await page.waitForTimeout(name === 'dashboard' ? 2_500 : 600)
+      await isAccessible(page, `${theme} ${name}`)
+      await page.screenshot({ path: `artifacts/${theme}-${name}.png`, fullPage: true })
+      await page.setViewportSize({ width: 390, height: 844 })
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+      expect(overflow, `${name} is wider than a phone`).toBeLessThanOrEqual(0)
+      if (theme === 'light') await page.screenshot({ path: `artifacts/phone-${name}.png`, fullPage: true })
+    }
+  })
+}
+
+test('the first page is light', async ({ page }) => {
+  await login(page)
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  const client = await page.context().newCDPSession(page)
+  await client.send('Network.enable')
+  await client.send('Network.setCacheDisabled', { cacheDisabled: true })
+  let bytes = 0
+  const files = new Set<string>()
+  client.on('Network.responseReceived', ({ requestId, response }) => {
+    if (/\/assets\/|\/$/.test(new URL(response.url).pathname)) files.add(requestId)
+  })
+  client.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    if (files.has(requestId)) bytes += encodedDataLength
+  })
+  await page.reload()
+  await page.waitForLoadState('networkidle')
+  process.stdout.write(`first page: ${Math.round(bytes / 1000)} kB\n`)
+  expect(bytes).toBeGreaterThan(10_000)
+  expect(bytes).toBeLessThan(500_000)
+})
