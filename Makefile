@@ -95,14 +95,11 @@ need-cargo-deny:
 need-proxies:
 	@scripts/need-proxies
 
-run: need-rust console ## Run everything in one terminal, with traffic (tollgate demo)
-	@echo "==> building and running the demo"
-	@cargo run --quiet --locked -p tollgate -- demo
+need-peers:
+	@scripts/need-peers
 
-console: need-node ## Build the console, if it has changed
-	@scripts/console build
+need-node:
+	@scripts/need-node
 
-test: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus need-node need-chromium ## Check everything: format, lints, tests, model, docs, examples, dependencies
-	@scripts/test
-
-bench: need-rust need-redis need-peers ## Measure the limiter, the ledger and the gateway against their peers
+need-chromium:
+	@scripts/need-chromium
