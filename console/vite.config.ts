@@ -16,5 +16,6 @@ export default defineConfig({
   resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
   build: { target: 'es2022', chunkSizeWarningLimit: 700 },
   server: { proxy: { '/api': { target: server, ws: true } } },
+  preview: { proxy: { '/api': { target: server, ws: true } } },
   test: { environment: 'happy-dom', include: ['src/**/*.test.ts'] },
 })

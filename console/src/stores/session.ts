@@ -4,6 +4,9 @@ import { ApiError, call, callBare, useCredentials, type Schemas } from '@/api/cl
 
 export type Role = Schemas['Role']
 
+/** Where a browser remembers that there may be a session, so that strangers are not asked for a cookie in vain. */
+const KNOWN = 'session'
+
 const RANK: Record<Role, number> = { viewer: 0, operator: 1, admin: 2 }
 
 /** Who is logged in. The access token lives here only: a page that is loaded again gets another by its cookie. */
@@ -18,11 +21,13 @@ export const useSession = defineStore('session', () => {
   function open(session: Schemas['SessionOpened']): void {
     token = session.access_token
     user.value = session.user
+    localStorage.setItem(KNOWN, 'yes')
   }
 
   function close(): void {
     token = null
     user.value = null
+    localStorage.removeItem(KNOWN)
   }
 
   function can(role: Role): boolean {
@@ -66,7 +71,7 @@ export const useSession = defineStore('session', () => {
   async function resume(): Promise<void> {
     if (is_looked_for || user.value) return
     is_looked_for = true
-    await renew()
+    if (localStorage.getItem(KNOWN)) await renew()
   }
 
   useCredentials({ token: () => token, renew })

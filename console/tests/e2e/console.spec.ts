@@ -41,17 +41,18 @@ test('numbers are live, and a page that is loaded again is still logged in', asy
   await expect(page.getByRole('heading', { name: '仪表盘' })).toBeVisible()
 })
 
-test('an application is created, and its traffic limited', async ({ page }) => {
+test('what is wrong with an application is said at its field', async ({ page, complaints }) => {
   await login(page)
   await page.goto('/apps/new')
   await page.locator('input[name=app_id]').fill('shop')
   await page.locator('input[name=guaranteed_quota]').fill('5')
   await page.locator('input[name=burst_quota]').fill('2')
   await page.getByTestId('create').click()
-  await expect(page.locator('.field-error')).toBeVisible()
+  await expect(page.locator('.field-error').first()).toBeVisible()
+  expect(complaints.splice(0)).toHaveLength(1)
 })
 
-test('an application is created and seen in the list', async ({ page }) => {
+test('an application is created, its traffic limited, and both are seen', async ({ page }) => {
   await login(page)
   await page.goto('/apps')
   await page.getByTestId('new-app').click()
@@ -91,10 +92,9 @@ test('a quota is changed after a look at what it would do, and put back', async 
   await page.getByRole('link', { name: 'Open the application' }).click()
   const refused = async () => ((await (await ask('GET', '/api/v1/apps/app-c')).json()) as { activity: { refused: number } }).activity.refused
   await expect.poll(refused, { timeout: 30_000 }).toBe(0)
-  await page.goBack()
   await page.goto('/versions')
   await expect(page.getByText('it lists a lot')).toBeVisible()
-  await page.getByRole('button', { name: 'Back to this' }).last().click()
+  await page.getByRole('button', { name: 'Back to this' }).nth(1).click()
   await page.getByTestId('confirm').click()
   await expect.poll(quota).toBe(5_000)
 })

@@ -42,7 +42,7 @@ export async function isLive(page: Page): Promise<void> {
 export async function isAccessible(page: Page, where: string): Promise<void> {
   const found = await new AxeBuilder({ page }).analyze()
   const told = found.violations.map(({ id, nodes }) => ({ where, id, nodes: nodes.map((node) => node.target.join(' ')).slice(0, 5), why: nodes[0]?.failureSummary?.slice(0, 300) }))
-  expect(told).toEqual([])
+  expect.soft(told).toEqual([])
 }
 
 /** Asks the API, with a token of its own. */

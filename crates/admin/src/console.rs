@@ -6,7 +6,7 @@ use rust_embed::RustEmbed;
 
 /// What `console/dist` had in it when the program was built.
 #[derive(RustEmbed)]
-#[folder = "$CARGO_MANIFEST_DIR/../../console/dist"]
+#[folder = "../../console/dist"]
 #[allow_missing = true]
 struct Assets;
 
