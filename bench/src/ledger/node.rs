@@ -2,7 +2,7 @@
 
 use anyhow::{Context, ensure};
 use tollgate_core::id::{AppId, NodeId};
-use tollgate_core::units::{Rate, Tokens};
+use tollgate_core::units::{Millis, Rate, Tokens};
 use tollgate_ledger::protocol::{Entry, Sync, SyncReply};
 
 /// What a node likes to hold of each application.
@@ -63,7 +63,6 @@ impl Node {
 mod tests {
     use super::*;
     use crate::ledger::ground::{apps, seed};
-    use tollgate_core::units::Millis;
     use tollgate_ledger::Book;
 
     #[test]
