@@ -441,3 +441,21 @@ async fn a_calm_node_hears_of_an_emergency_at_once() {
     // This one tells nobody of anything.
     hears_of_it_within(memory(), millis(1_300)).await;
 }
+
+/// A node that was calm when the tokens got short fetches what comes up as soon as any other would.
+#[tokio::test(start_paused = true)]
+async fn a_shortage_ends_the_calm_at_once() {
+    let node = Node::start(memory(), Setup::new(NodeId::new("n").unwrap()), &policy());
+    drive(&node, "a", 4, Duration::from_secs(10)).await;
+    // Others take all that was left.
+    let left = view(node.ledger(), "a").await.account.rights;
+    node.ledger().acquire(&cluster(), node.app("a").unwrap().id(), left).await.unwrap();
+    let (mut last, mut longest) = (Instant::now(), Duration::ZERO);
+    for _ in 0..500 {
+        if drive(&node, "a", 50, millis(10)).await > 0 {
+            longest = longest.max(last.elapsed());
+            last = Instant::now();
+        }
+    }
+    assert!(longest <= millis(250), "nothing passed for {longest:?}");
+}

@@ -39,11 +39,6 @@ impl Calm {
             _ => 0,
         };
     }
-
-    /// Whatever was known may have changed.
-    pub(super) fn disturb(&mut self) {
-        self.answers = 0;
-    }
 }
 
 fn supply(granted: &Granted, burst: Tokens) -> Supply {
@@ -120,7 +115,6 @@ mod tests {
         let mut calm = Calm::default();
         calm.follow(&reply(Emergency::default(), Ratio::ZERO), std::iter::empty());
         assert_eq!(calm.interval(USUAL, LONGEST), Millis::new(200));
-        calm.disturb();
         assert_eq!(calm.interval(USUAL, USUAL), USUAL);
     }
 }

@@ -78,17 +78,12 @@ impl<T> Desk<T> {
         let end = limbo.sent.plus(nanos(reply.lease_ttl));
         let is_late = now >= end;
         self.valid_until = Some(end.max(self.valid_until.unwrap_or_default()));
+        self.follow_supply(&limbo.sync, reply);
         for (entry, granted) in limbo.sync.entries.iter().zip(&reply.entries) {
             self.take_up_one(entry, granted, is_late, now, out);
         }
-        let bursts = limbo.sync.entries.iter().map(|entry| {
-            let lease = self.leases.get(&entry.app);
-            lease.map_or(Tokens::ZERO, |lease| lease.app.terms().policy.quota.burst)
-        });
-        self.calm.follow(reply, reply.entries.iter().zip(bursts));
         if self.epoch != 0 && reply.epoch != self.epoch {
             self.reading.start_over();
-            self.calm.disturb();
             // The ledger has to be told what is held of each.
             self.leases.values_mut().for_each(Lease::present);
         }
@@ -96,6 +91,21 @@ impl<T> Desk<T> {
         self.cut = reply.cut;
         self.follow_emergency(reply.emergency.is_on());
         self.reading.hint(reply.version);
+    }
+
+    /// Speaks as often as what is left asks for: if that has got short, sooner than was planned.
+    fn follow_supply(&mut self, sync: &Sync, reply: &SyncReply) {
+        let before = self.interval();
+        let bursts = sync.entries.iter().map(|entry| {
+            let lease = self.leases.get(&entry.app);
+            lease.map_or(Tokens::ZERO, |lease| lease.app.terms().policy.quota.burst)
+        });
+        self.calm.follow(reply, reply.entries.iter().zip(bursts));
+        if self.interval() < before {
+            let planned = self.next_sync;
+            self.plan();
+            self.next_sync = self.next_sync.min(planned);
+        }
     }
 
     fn take_up_one(
@@ -189,11 +199,16 @@ impl<T> Desk<T> {
 
     fn schedule(&mut self, now: Nanos) {
         self.last_sync = now;
+        self.plan();
+    }
+
+    /// Plans the next report, an interval after the last one.
+    fn plan(&mut self) {
         let interval = nanos(self.interval()).get();
         // Nodes that all speak at the same moment would leave nothing for the last one, time and again.
         let jitter = self.random.u64(0..=interval / 2);
-        self.next_sync = now.plus(Nanos::new(interval - interval / 4 + jitter));
-        self.next_look = now.plus(Nanos::new(interval / 2));
+        self.next_sync = self.last_sync.plus(Nanos::new(interval - interval / 4 + jitter));
+        self.next_look = self.last_sync.plus(Nanos::new(interval / 2));
     }
 
     fn send(&mut self, entries: Vec<Entry>, is_last: bool, now: Nanos) -> Sync {
