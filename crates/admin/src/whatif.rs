@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use tollgate_core::id::{AppId, NodeId};
 use tollgate_core::quota::{Capacity, Quota};
-use tollgate_core::units::{Millis, Tokens};
+use tollgate_core::units::{Millis, Rate, Tokens};
 use tollgate_ledger::Book;
 use tollgate_ledger::book::LEASE_TTL;
 use tollgate_ledger::protocol::{AppPolicy, Entry, LedgerError, Seed, Sync};
@@ -47,7 +47,7 @@ pub fn replay(
     let Some(first) = demand.values().filter_map(|seconds| seconds.first()).map(|(at, _)| *at).min() else {
         return Ok(demand.keys().map(|app| (app.clone(), Outcome::default())).collect());
     };
-    let mut player = Player::new(world, first)?;
+    let mut player = Player::new(&world.with_idle_as_one(demand), first)?;
     let mut outcomes: BTreeMap<AppId, Outcome> = BTreeMap::new();
     for (at, wanted) in by_second(demand) {
         for Had { app, wanted, granted } in player.ask(at, &wanted)? {
@@ -59,6 +59,21 @@ pub fn replay(
         }
     }
     Ok(outcomes)
+}
+
+impl World {
+    /// The same with all that ask for nothing taken together: their headroom flows to the others as before, and a book with a
+    /// thousand applications in it costs no more than one with those that matter.
+    fn with_idle_as_one(&self, demand: &BTreeMap<AppId, Demand>) -> Self {
+        let (busy, idle): (BTreeMap<AppId, Quota>, BTreeMap<AppId, Quota>) =
+            self.quotas.clone().into_iter().partition(|(app, _)| demand.contains_key(app));
+        let guaranteed = idle.values().fold(Rate::ZERO, |sum, quota| sum.plus(quota.guaranteed));
+        let one = idle.into_iter().next().map(|(app, quota)| {
+            let burst = guaranteed.per_one_second().max(quota.burst);
+            (app, Quota { guaranteed, burst, ..quota })
+        });
+        Self { capacity: self.capacity, quotas: busy.into_iter().chain(one).collect() }
+    }
 }
 
 /// Who asks for how much, second by second.
@@ -200,6 +215,18 @@ mod tests {
         let demand = [steady("a", 1_000, 300), steady("greedy", 50_000, 300)];
         assert_eq!(outcome(&world, &demand, "a").refused, 0);
         assert!(outcome(&world, &demand, "greedy").refused > 0);
+    }
+
+    #[test]
+    fn what_idle_neighbours_leave_is_for_those_who_burst() {
+        let apps = |each: u64| world(&[("a", 1_000, 50_000), ("idle-1", each, each), ("idle-2", each, each)]);
+        let demand = [steady("a", 5_000, 60)];
+        let (few, many) = (outcome(&apps(100), &demand, "a"), outcome(&apps(4_000), &demand, "a"));
+        assert!(
+            few.granted.abs_diff(many.granted) < 1_000,
+            "{few:?} {many:?}: what is not used is there for others"
+        );
+        assert!(few.granted > 60 * 1_000);
     }
 
     #[test]
