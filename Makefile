@@ -9,12 +9,12 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 PROPTEST_CASES ?= 20000
 
-.PHONY: help run test bench soak fmt lint doc loom deny need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus need-cargo-deny
+.PHONY: help run test bench soak fmt lint check-api doc loom deny need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus need-cargo-deny
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: need-rust ## Show what there is today (tollgate demo)
+run: need-rust ## Run everything in one terminal, with traffic (tollgate demo)
 	@echo "==> building and running the demo"
 	@cargo run --quiet --locked -p tollgate -- demo
 
@@ -44,6 +44,10 @@ lint: need-rust need-cargo-deny ## Check format, lints and dependencies
 	@cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 	@echo "==> dependencies"
 	@scripts/deny
+
+check-api: need-rust ## Try every route of the admin API with what strangers may send (schemathesis)
+	@echo "==> the admin API against its own description"
+	@scripts/check-api
 
 doc: need-rust ## Build the documentation of the crates
 	@echo "==> documentation"

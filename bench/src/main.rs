@@ -2,6 +2,7 @@
 
 mod answers;
 mod finding;
+mod gateway;
 mod ledger;
 mod limiter;
 mod machine;
@@ -43,6 +44,9 @@ enum Family {
     /// The ledger on a redis-server of its own, beside a counter and a bare rate limiter there: calls and
     /// leases per second, latency, growth and bytes.
     Ledger(LedgerOptions),
+    /// The gateway beside nginx, nginx + Lua and HAProxy, by wrk: requests per second, CPU per request, latency, and
+    /// memory per idle connection. Needs them installed, and target/release/tollgate.
+    Gateway(GatewayOptions),
 }
 
 #[derive(Debug, Args)]
@@ -58,6 +62,16 @@ struct LimiterOptions {
     /// Ask only the questions whose name contains TEXT; saved only if --out is given
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
+
+    #[command(flatten)]
+    effort: Effort,
+}
+
+#[derive(Debug, Args)]
+struct GatewayOptions {
+    /// Rounds; in a round each contender runs one lap [default: 9, quick: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    rounds: Option<u32>,
 
     #[command(flatten)]
     effort: Effort,
@@ -95,6 +109,7 @@ impl Family {
                 node::ask(options.plan(), options.filter.as_deref().unwrap_or_default(), options.effort.quick)
             }
             Self::Ledger(options) => ledger::ask(options.plan()),
+            Self::Gateway(options) => gateway::ask(&options.plan()),
         }
     }
 
@@ -103,6 +118,7 @@ impl Family {
         let (effort, is_whole) = match self {
             Self::Limiter(options) | Self::Node(options) => (&options.effort, options.filter.is_none()),
             Self::Ledger(options) => (&options.effort, true),
+            Self::Gateway(options) => (&options.effort, true),
         };
         let results = || Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
         effort.out.clone().or_else(|| (is_whole && !effort.quick).then(results))
@@ -116,6 +132,18 @@ impl LimiterOptions {
             runs: self.runs.unwrap_or(runs),
             turns: self.turns.unwrap_or(turns),
             lap: Duration::from_millis(lap),
+        }
+    }
+}
+
+impl GatewayOptions {
+    fn plan(&self) -> gateway::Plan {
+        let (rounds, lap, idle) = if self.effort.quick { (3, 1, 1_000) } else { (9, 4, 10_000) };
+        gateway::Plan {
+            rounds: self.rounds.unwrap_or(rounds),
+            lap: Duration::from_secs(lap),
+            idle,
+            program: Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/release/tollgate"),
         }
     }
 }

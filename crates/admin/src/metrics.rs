@@ -293,14 +293,14 @@ fn of_ledger(page: &mut Page<'_>, live: &Live) -> Result<(), fmt::Error> {
         Some(&Unit::Seconds),
         &seconds,
     )?;
-    let quantiles: Vec<_> = [("0.5", 50), ("0.95", 95), ("0.99", 99)]
-        .map(|(name, percent)| ([("quantile", name)], live.latency(percent) / 1e3))
+    let percentiles: Vec<_> = [("50", 50), ("95", 95), ("99", 99)]
+        .map(|(name, percent)| ([("percentile", name)], live.latency(percent) / 1e3))
         .into();
     page.gauge_in(
         "ledger_latency_sampled",
         "how long the ledger's answers of the last minutes took",
         Some(&Unit::Seconds),
-        &quantiles,
+        &percentiles,
     )?;
     let calls: Vec<_> = live.standing.iter().map(|(id, s)| ([("cluster", &**id)], s.calls.made)).collect();
     page.counter("ledger_calls", "calls to the ledger", &calls)?;

@@ -5,6 +5,7 @@ use tollgate_core::id::{AppId, NodeId};
 use tollgate_core::quota::{Capacity, Quota};
 use tollgate_core::units::{Millis, Rate, Tokens};
 use tollgate_ledger::Book;
+use tollgate_ledger::book::LEASE_TTL;
 use tollgate_ledger::protocol::{AppPolicy, Entry, LedgerError, Seed, Sync};
 
 /// How long nothing happens before the first second, so that buckets are full.
@@ -116,8 +117,15 @@ impl Player {
         let rest = std::mem::take(&mut self.spent);
         entries.extend(rest.into_iter().map(|(app, spent)| Entry { spent, requests: 1, ..Entry::idle(app) }));
         self.seq += 1;
-        let sync =
-            Sync { node: self.node.clone(), incarnation: 1, seq: self.seq, acked: self.seq - 1, entries };
+        let sync = Sync {
+            node: self.node.clone(),
+            incarnation: 1,
+            seq: self.seq,
+            acked: self.seq - 1,
+            epoch: 0,
+            silence: LEASE_TTL,
+            entries,
+        };
         let reply = self.book.sync(&sync, moment(at))?;
         let mut had = Vec::with_capacity(wanted.len());
         for ((app, cost), granted) in wanted.iter().zip(&reply.entries) {

@@ -16,6 +16,7 @@ pub mod connection;
 mod counters;
 mod decide;
 pub mod desk;
+pub mod door;
 mod dry;
 mod explain;
 mod names;

@@ -22,7 +22,7 @@ async fn main() -> anyhow::Result<()> {
     if let Some(address) = std::env::args().nth(1) {
         settings.listen = address.parse().with_context(|| format!("not an address: {address}"))?;
     }
-    let service = tollgate_rls::start(node, settings)?;
+    let service = tollgate_rls::start(node, settings).await?;
     println!("listening on {}", service.local_addr());
     std::future::pending().await
 }

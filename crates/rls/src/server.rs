@@ -1,17 +1,15 @@
 use crate::api::{SERVICE, Transport, description};
 use crate::counts::{Counters, Counts};
 use crate::service::Service;
-use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tollgate_config::rls::Rls;
 use tollgate_ledger::{Ledger, Slots};
-use tollgate_node::Node;
+use tollgate_node::{Node, door};
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use tonic_health::ServingStatus;
@@ -22,9 +20,6 @@ const MAX_CALL_BYTES: usize = 65_536;
 
 /// The most calls at a time on one connection.
 const MAX_STREAMS: u32 = 1_024;
-
-/// Connections that may wait to be taken.
-const BACKLOG: i32 = 1_024;
 
 /// How long an answer to a keepalive may take.
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -40,10 +35,11 @@ pub struct Handle {
 }
 
 /// Opens the door. Must be called within a tokio runtime.
-pub fn start<L: Ledger + Slots + 'static>(node: Node<L>, settings: Rls) -> io::Result<Handle> {
-    let listener = listen(settings.listen)?;
+pub async fn start<L: Ledger + Slots + 'static>(node: Node<L>, settings: Rls) -> io::Result<Handle> {
+    let listener = door::listen(settings.listen)?;
     let address = listener.local_addr()?;
     let (health, health_service) = tonic_health::server::health_reporter();
+    health.set_service_status(SERVICE, ServingStatus::Serving).await;
     let mut server = Server::builder()
         .tcp_nodelay(true)
         .http2_keepalive_interval(Some(settings.keepalive.into()))
@@ -66,9 +62,7 @@ pub fn start<L: Ledger + Slots + 'static>(node: Node<L>, settings: Rls) -> io::R
         let _ = is_closing.wait_for(|is_closing| *is_closing).await;
     };
     let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-    let reporter = health.clone();
     let task = tokio::spawn(async move {
-        reporter.set_service_status(SERVICE, ServingStatus::Serving).await;
         if let Err(error) = router.serve_with_incoming_shutdown(incoming, asked).await {
             tracing::error!(%error, "the rate limit service has stopped");
         }
@@ -102,17 +96,6 @@ impl Drop for Handle {
     fn drop(&mut self) {
         self.task.abort();
     }
-}
-
-/// Shares the port with a process that is about to be replaced by this one.
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    socket.set_reuse_address(true)?;
-    socket.set_reuse_port(true)?;
-    socket.set_nonblocking(true)?;
-    socket.bind(&address.into())?;
-    socket.listen(BACKLOG)?;
-    TcpListener::from_std(socket.into())
 }
 
 fn reflection<'a>() -> tonic_reflection::server::Builder<'a> {

@@ -42,7 +42,7 @@ fn codes(response: &RateLimitResponse) -> Vec<Code> {
 #[tokio::test]
 async fn a_status_tells_limit_remaining_and_reset() {
     let node = node(memory());
-    let service = serve(&node, Rls::default());
+    let service = serve(&node, Rls::default()).await;
     let response = ask(&service, vec![costing("hundred", 30)]).await.unwrap();
     assert_eq!(response.overall_code(), Code::Ok);
     let status = &response.statuses[0];
@@ -57,7 +57,7 @@ async fn a_status_tells_limit_remaining_and_reset() {
 async fn all_descriptors_pass_or_none_is_charged() {
     let _still = still();
     let node = node(memory());
-    let service = serve(&node, Rls::default());
+    let service = serve(&node, Rls::default()).await;
     let both = |cost| vec![costing("plenty", 600), costing("ten", cost)];
     let response = ask(&service, both(11)).await.unwrap();
     assert_eq!(codes(&response), [Code::Ok, Code::OverLimit]);
@@ -75,7 +75,7 @@ async fn all_descriptors_pass_or_none_is_charged() {
 async fn hits_of_nothing_only_look_and_negative_ones_give_back() {
     let _still = still();
     let node = node(memory());
-    let service = serve(&node, Rls::default());
+    let service = serve(&node, Rls::default()).await;
     let code = async |descriptor| ask(&service, vec![descriptor]).await.unwrap().overall_code();
     let returning = |hits| RateLimitDescriptor { is_negative_hits: true, ..costing("ten", hits) };
     assert_eq!(code(costing("ten", 10)).await, Code::Ok);
@@ -99,12 +99,12 @@ async fn what_names_no_application_limits_nothing_unless_it_is_to_be_refused() {
     let node = node(memory());
     let stranger =
         || vec![RateLimitDescriptor { entries: vec![entry("remote_address", "::1")], ..Default::default() }];
-    let service = serve(&node, Rls::default());
+    let service = serve(&node, Rls::default()).await;
     let response = ask(&service, stranger()).await.unwrap();
     assert_eq!((response.overall_code(), codes(&response)), (Code::Ok, vec![Code::Ok]));
     assert!(response.response_headers_to_add.is_empty());
     assert_eq!(service.counts().unmatched, 1);
-    let strict = serve(&node, Rls { unmatched: Unmatched::Refuse, ..Rls::default() });
+    let strict = serve(&node, Rls { unmatched: Unmatched::Refuse, ..Rls::default() }).await;
     assert_eq!(ask(&strict, stranger()).await.unwrap().overall_code(), Code::OverLimit);
 }
 
@@ -114,7 +114,7 @@ async fn headers_are_told_as_configured() {
     for (headers, passed, refused) in
         [(Headers::Always, true, true), (Headers::Refused, false, true), (Headers::Never, false, false)]
     {
-        let service = serve(&node, Rls { headers, ..Rls::default() });
+        let service = serve(&node, Rls { headers, ..Rls::default() }).await;
         let of =
             async |cost| ask(&service, vec![costing("ten", cost)]).await.unwrap().response_headers_to_add;
         assert_eq!(!of(1).await.is_empty(), passed, "{headers:?}");
@@ -125,7 +125,7 @@ async fn headers_are_told_as_configured() {
 #[tokio::test]
 async fn calls_that_make_no_sense_are_refused_as_such() {
     let node = node(memory());
-    let service = serve(&node, Rls::default());
+    let service = serve(&node, Rls::default()).await;
     let many = vec![entry("k", "v"); 65];
     for descriptors in [
         vec![],
@@ -150,7 +150,7 @@ async fn health_and_reflection_answer_and_drain_says_goodbye() {
     use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 
     let node = node(memory());
-    let service = serve(&node, Rls::default());
+    let service = serve(&node, Rls::default()).await;
     let address = service.local_addr();
     let channel = channel(address).await;
     let request = HealthCheckRequest { service: SERVICE.into() };

@@ -14,7 +14,7 @@ use tollgate_testkit::{Envoy, RedisServer};
 #[tokio::test(flavor = "multi_thread")]
 async fn envoy_lets_pass_and_refuses_with_headers() {
     let node = node(memory());
-    let service = serve(&node, Rls::default());
+    let service = serve(&node, Rls::default()).await;
     let address = service.local_addr();
     spawn_blocking(move || {
         let envoy = Envoy::start(address).unwrap();
@@ -53,7 +53,7 @@ async fn envoy_lets_pass_and_refuses_with_headers() {
 #[tokio::test(flavor = "multi_thread")]
 async fn shadow_mode_lets_everything_pass_and_says_so() {
     let node = node(memory());
-    let service = serve(&node, Rls::default());
+    let service = serve(&node, Rls::default()).await;
     let address = service.local_addr();
     let pages = spawn_blocking(move || {
         let envoy = Envoy::start(address).unwrap();
@@ -75,7 +75,7 @@ async fn without_redis_envoy_is_still_answered() {
     let node = node(RedisLedger::new(
         tollgate_ledger::RedisEngine::new(&redis.url(), Duration::from_millis(500)).unwrap(),
     ));
-    let service = serve(&node, Rls::default());
+    let service = serve(&node, Rls::default()).await;
     let address = service.local_addr();
     spawn_blocking(move || {
         let envoy = Envoy::start(address).unwrap();
@@ -100,7 +100,7 @@ async fn without_redis_envoy_is_still_answered() {
 #[tokio::test(start_paused = true)]
 async fn a_thousand_requests_pass_as_the_arithmetic_says() {
     let node = node(memory());
-    let service = serve(&node, Rls::default());
+    let service = serve(&node, Rls::default()).await;
     let address = service.local_addr();
     let (ask, mut asked) = tokio::sync::mpsc::unbounded_channel();
     let (tell, told) = mpsc::channel();

@@ -269,6 +269,7 @@ pub(crate) async fn list(
     Params(params): Params<ListApps>,
 ) -> Result<Json<Listed<App>>, Problem> {
     let paging = Paging::new(params.page, params.limit)?;
+    params.check()?;
     let live = admin.live();
     let found = policy::all(&*admin.plane).await?;
     let mut apps: Vec<(Found, Health)> = found
@@ -550,6 +551,25 @@ fn health(admin: &Admin, found: &Found, live: Option<&AppLive>) -> Health {
 }
 
 impl ListApps {
+    fn check(&self) -> Result<(), Problem> {
+        let is_long =
+            self.search.as_ref().is_some_and(|text| text.chars().count() > tollgate_core::id::MAX_LEN);
+        let is_odd = self.priority.is_some_and(|priority| priority > 3);
+        let mut errors = Vec::new();
+        if is_long {
+            errors.push(FieldError::new("search", "out_of_range", "too long", "at most 128 characters"));
+        }
+        if is_odd {
+            errors.push(FieldError::new(
+                "priority",
+                "out_of_range",
+                "out of range",
+                "a whole number from 0 to 3",
+            ));
+        }
+        if errors.is_empty() { Ok(()) } else { Err(Problem::invalid(errors)) }
+    }
+
     fn wants(&self, found: &Found, health: Health) -> bool {
         let needle = self.search.as_deref().unwrap_or_default().to_ascii_lowercase();
         found.id.to_ascii_lowercase().contains(&needle)

@@ -183,8 +183,8 @@ pub(crate) async fn put(
     let reason = form.optional_text("reason", 0..=1_000).unwrap_or_default();
     let _turn = admin.changing.lock().await;
     let view = admin.plane.cluster(&id).await?;
-    IfMatch::read(&headers)?.check(Some(&tag(&view.capacity)))?;
     let capacity = read(&id, &view.capacity, form)?;
+    IfMatch::read(&headers)?.check(Some(&tag(&view.capacity)))?;
     if view.promised > capacity.promisable() {
         let message = "the guarantees on it add up to more than 90 % of that";
         let least = view.promised.floor().saturating_mul(10).div_ceil(9);

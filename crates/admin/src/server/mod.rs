@@ -28,7 +28,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tollgate_ledger::{Ledger, Slots};
 use tollgate_limiter::LimitError;
-use tollgate_node::Node;
+use tollgate_node::{Node, door};
 
 /// A control plane that runs.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ pub async fn start<L: Ledger + Slots + 'static>(
 ) -> Result<Handle, StartError> {
     let listen = settings.listen;
     let failed = |error| StartError::Listen(listen, error);
-    let listener = TcpListener::bind(listen).await.map_err(failed)?;
+    let listener = door::listen(listen).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     let store = Store::open(&settings.database).await?;
     let first_password = account::first_run(&store).await?;

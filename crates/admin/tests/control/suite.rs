@@ -196,7 +196,7 @@ pub(crate) async fn versions(database: &str) {
     );
     let real = import(json!({"apps": apps, "prune": true})).await.expect(200);
     assert_eq!(real.body["changes"], dry.body["changes"]);
-    apps[0]["guaranteed_quota"] = json!(899_000);
+    (apps[0]["guaranteed_quota"], apps[0]["burst_quota"]) = (json!(900_000), json!(900_000));
     let refused = import(json!({"apps": [apps[0], {"app_id": "x"}, 7]})).await.expect(400);
     assert_eq!(refused.wrong_fields(), ["apps[1].burst_quota", "apps[1].guaranteed_quota", "apps[2]"]);
     let too_much = import(json!({"apps": apps})).await.expect(400);

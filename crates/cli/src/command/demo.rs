@@ -6,8 +6,10 @@ mod tenant;
 use super::{Outcome, serve};
 use crate::output;
 use crate::system::{self, Doors, Ports, Source, System};
+use anyhow::Context;
 use clap::Args;
 use std::io::{IsTerminal, stdout};
+use std::path::Path;
 use std::time::Duration;
 use tenant::Tenant;
 use tollgate_config::settings::{Log, LogFormat, LogLevel};
@@ -38,7 +40,9 @@ impl Demo {
         system::start_logging(Log { level: LogLevel::Warn, format: LogFormat::Text });
         serve::runtime()?.block_on(async {
             let server = server::start().await?;
-            let source = Source { base: Some(config(server)), flags: self.set, ..Source::default() };
+            let home = tempfile::tempdir().context("cannot make a directory for the demo's database")?;
+            let source =
+                Source { base: Some(config(server, home.path())), flags: self.set, ..Source::default() };
             let config = match source.read() {
                 Ok(config) => config,
                 Err(errors) => {
@@ -46,8 +50,8 @@ impl Demo {
                     return Ok(Outcome::Wrong);
                 }
             };
-            let system = System::start(&config, Ports::Free)?;
-            output::print(&introduction(system.doors()))?;
+            let system = System::start(&config, Ports::Free).await?;
+            output::print(&introduction(system.doors(), system.first_password().unwrap_or_default()))?;
             let tenants = tenant::start_all(system.doors().gateway);
             let shown = tokio::spawn(show(tenants));
             let limit = async {
@@ -64,13 +68,16 @@ impl Demo {
     }
 }
 
-/// The configuration, in front of that server.
-fn config(server: std::net::SocketAddr) -> String {
-    include_str!("demo/demo.toml").replace("127.0.0.1:9000", &server.to_string())
+/// The configuration, in front of that server, with a database in that directory.
+fn config(server: std::net::SocketAddr, home: &Path) -> String {
+    let database = home.join("tollgate.db");
+    include_str!("demo/demo.toml")
+        .replace("127.0.0.1:9000", &server.to_string())
+        .replace("tollgate.db", &database.to_string_lossy())
 }
 
-fn introduction(doors: Doors) -> String {
-    let Doors { gateway, check } = doors;
+fn introduction(doors: Doors, password: &str) -> String {
+    let Doors { gateway, check, rls, admin } = doors;
     format!(
         "Tollgate is running, with its ledger in memory and three applications on cluster-01:\n\
          \x20 video-service  20000 tokens/s, up to 80000 saved, priority 0\n\
@@ -79,6 +86,9 @@ fn introduction(doors: Doors) -> String {
          \n\
          \x20 gateway  http://{gateway}  (in front of a small server of the demo's own)\n\
          \x20 check    http://{check}/v1/check\n\
+         \x20 rls      grpc://{rls}  (Envoy's rate limit service)\n\
+         \x20 console  http://{admin}  (user admin, password {password}; it asks for another)\n\
+         \x20 metrics  http://{admin}/metrics\n\
          \n\
          Try:\n\
          \x20 curl -i -H 'X-Tollgate-App: video-service' http://{gateway}/photos/cat.jpg\n\

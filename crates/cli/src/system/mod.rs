@@ -35,6 +35,10 @@ pub(crate) struct System {
     node: Node<AnyLedger>,
     gateway: Running,
     check: CheckRunning,
+    rls: tollgate_rls::Handle,
+    /// None unless it is configured.
+    resp: Option<tollgate_resp::Handle>,
+    admin: tollgate_admin::Handle,
     snapshots: Snapshots,
     /// As it was started, and as it was changed since.
     settings: Settings,
@@ -45,6 +49,8 @@ pub(crate) struct System {
 pub(crate) struct Doors {
     pub(crate) gateway: SocketAddr,
     pub(crate) check: SocketAddr,
+    pub(crate) rls: SocketAddr,
+    pub(crate) admin: SocketAddr,
 }
 
 /// Whether another process may have our ports.
@@ -58,13 +64,15 @@ pub(crate) enum Ports {
 
 impl System {
     /// Starts everything. When this returns, every door is open. Must be called within a tokio runtime.
-    pub(crate) fn start(config: &Config, ports: Ports) -> anyhow::Result<Self> {
+    pub(crate) async fn start(config: &Config, ports: Ports) -> anyhow::Result<Self> {
         let settings = &config.settings;
         if ports == Ports::Free {
             port::demand(settings)?;
         }
         let ledger = ledger::open(&settings.ledger)?;
-        let node = Node::start(ledger, setup(settings)?, &config.policy);
+        let setup = setup(settings)?;
+        let id = setup.id.clone();
+        let node = Node::start(ledger, setup, &config.policy);
         warn_of_strangers(config);
         let gateway = Gateway::start(settings.gateway.clone(), Toll::new(node.clone()))
             .map_err(|error| explain("listen.gateway", error))?;
@@ -76,13 +84,37 @@ impl System {
         let check = Check::start(settings.listen.check, &settings.check, identity, node.clone());
         let check = check.map_err(|error| explain("listen.check", error))?;
         announce("check", check.local_addr());
+        let rls = tollgate_rls::start(node.clone(), settings.rls.clone()).await;
+        let rls = rls.map_err(|error| port::taken("listen.rls", settings.listen.rls, &error))?;
+        announce("rls", rls.local_addr());
+        let resp = tollgate_resp::start(&settings.resp);
+        let resp = resp.map_err(|error| match settings.resp.listen {
+            Some(address) => port::taken("resp.listen", address, &error),
+            None => error.into(),
+        })?;
+        if let Some(resp) = &resp {
+            announce("resp", resp.local_addr());
+        }
+        let admin = tollgate_admin::Settings::from_config(config, id);
+        let admin = tollgate_admin::start(node.clone(), admin, Vec::new()).await.map_err(explain_admin)?;
+        announce("admin", admin.local_addr());
         let snapshots = Snapshots::start(&node, settings.ledger.snapshot.clone());
-        Ok(Self { node, gateway, check, snapshots, settings: settings.clone() })
+        Ok(Self { node, gateway, check, rls, resp, admin, snapshots, settings: settings.clone() })
+    }
+
+    /// The password that the first start made, to be shown once.
+    pub(crate) fn first_password(&self) -> Option<&str> {
+        self.admin.first_password()
     }
 
     /// Where it can be reached.
     pub(crate) fn doors(&self) -> Doors {
-        Doors { gateway: self.gateway.local_addr(), check: self.check.local_addr() }
+        Doors {
+            gateway: self.gateway.local_addr(),
+            check: self.check.local_addr(),
+            rls: self.rls.local_addr(),
+            admin: self.admin.local_addr(),
+        }
     }
 
     /// Serves until it is told to stop or `limit` is over, then lets requests finish and gives everything back.
@@ -140,7 +172,12 @@ impl System {
 
     /// Lets requests finish, for so long, and gives everything back to the ledger.
     pub(crate) async fn stop(self, drain: Duration) {
-        let ((), drained) = tokio::join!(self.check.drain(drain), self.gateway.drain(drain));
+        let doors = (self.check.drain(drain), self.rls.drain(drain), self.gateway.drain(drain));
+        let ((), (), drained) = tokio::join!(doors.0, doors.1, doors.2);
+        if let Some(resp) = self.resp {
+            resp.drain(FAREWELL).await;
+        }
+        self.admin.drain(FAREWELL).await;
         if drained.cut_off > 0 {
             tracing::warn!(connections = drained.cut_off, "cut off, they did not finish in time");
         }
@@ -175,6 +212,13 @@ fn warn_of_strangers(config: &Config) {
 
 fn announce(door: &str, address: SocketAddr) {
     tracing::info!(door, %address, "listening");
+}
+
+fn explain_admin(error: tollgate_admin::StartError) -> anyhow::Error {
+    match error {
+        tollgate_admin::StartError::Listen(address, error) => port::taken("listen.admin", address, &error),
+        error => anyhow::Error::new(error).context("the control plane cannot start"),
+    }
 }
 
 fn explain(key: &str, error: StartError) -> anyhow::Error {

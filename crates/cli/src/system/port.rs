@@ -10,8 +10,15 @@ use tollgate_config::Settings;
 /// port must be free.
 pub(super) fn demand(settings: &Settings) -> anyhow::Result<()> {
     let tls = settings.gateway.tls.as_ref().map(|tls| ("gateway.tls.listen", tls.listen));
-    let ours = [("listen.gateway", settings.listen.gateway), ("listen.check", settings.listen.check)];
-    for (key, address) in ours.into_iter().chain(tls) {
+    let listen = &settings.listen;
+    let ours = [
+        ("listen.gateway", listen.gateway),
+        ("listen.check", listen.check),
+        ("listen.rls", listen.rls),
+        ("listen.admin", listen.admin),
+    ];
+    let resp = settings.resp.listen.map(|address| ("resp.listen", address));
+    for (key, address) in ours.into_iter().chain(tls).chain(resp) {
         TcpListener::bind(address).map_err(|error| taken(key, address, &error))?;
     }
     Ok(())

@@ -44,7 +44,7 @@ impl Source {
 pub(super) fn check(before: &Settings, after: &Settings) -> Result<(), Errors> {
     let (old, new) = (before.to_value(), after.to_value());
     let mut errors = Vec::new();
-    for table in ["node", "ledger", "listen", "check"] {
+    for table in ["node", "ledger", "listen", "check", "rls", "resp", "admin"] {
         let Some(keys) = new[table].as_object() else { continue };
         for (key, value) in keys.iter().filter(|&(key, value)| old[table][key] != *value) {
             errors.push(restart(format!("{table}.{key}"), value.to_string(), &old[table][key].to_string()));

@@ -83,3 +83,75 @@ impl Drop for Shard {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use tollgate_config::Policy;
+    use tollgate_core::cost::Operation;
+    use tollgate_core::id::NodeId;
+    use tollgate_core::units::Tokens;
+    use tollgate_ledger::MemoryLedger;
+    use tollgate_node::{Node, Request, Setup};
+
+    const LIFETIME: Duration = Duration::from_secs(60);
+
+    /// A node with an application that mints next to nothing.
+    fn node() -> Node<MemoryLedger> {
+        let app = json!({"id": "a", "guaranteed_quota": 1, "burst_quota": 1_000, "outage": "closed"});
+        let policy = Policy::from_value(&json!({"apps": [app]})).unwrap();
+        Node::start(MemoryLedger::new(), Setup::new(NodeId::new("n").unwrap()), &policy)
+    }
+
+    async fn paid(node: &Node<MemoryLedger>, cost: u64) -> (DecisionId, Permit) {
+        let permit = node.admit(&Request::new("a", Operation::Get).with_cost(cost)).await.unwrap();
+        (node.record("a", &permit.decision()), permit)
+    }
+
+    fn rolled_back(node: &Node<MemoryLedger>) -> u64 {
+        node.app("a").unwrap().counts().rolled_back
+    }
+
+    #[tokio::test]
+    async fn what_was_paid_is_taken_back_once_and_in_time() {
+        let (node, shelf, now) = (node(), Shelf::new(LIFETIME), Instant::now());
+        let (id, permit) = paid(&node, 1).await;
+        shelf.put(id, permit, now);
+        assert!(shelf.take_back(id, now + LIFETIME - Duration::from_millis(1)));
+        assert_eq!((shelf.take_back(id, now), rolled_back(&node)), (false, 1));
+        assert!(node.app("a").unwrap().held() >= Tokens::whole(1));
+
+        let (id, permit) = paid(&node, 1).await;
+        shelf.put(id, permit, now);
+        assert!(!shelf.take_back(id, now + LIFETIME), "too late");
+        let (id, permit) = paid(&node, 0).await;
+        shelf.put(id, permit, now);
+        drop(shelf);
+        assert_eq!(rolled_back(&node), 1, "what is left on the shelf is spent");
+        let never = Shelf::new(Duration::ZERO);
+        let (id, permit) = paid(&node, 0).await;
+        never.put(id, permit, now);
+        assert!(!never.take_back(id, now));
+    }
+
+    #[tokio::test]
+    async fn holds_a_bounded_number_and_forgets_the_oldest() {
+        let (node, shelf, now) = (node(), Shelf::new(LIFETIME), Instant::now());
+        let (first, permit) = paid(&node, 0).await;
+        shelf.put(first, permit, now);
+        let mut last = first;
+        for _ in 0..SHARDS * MOST * 2 {
+            let (id, permit) = paid(&node, 0).await;
+            shelf.put(id, permit, now);
+            last = id;
+        }
+        let sizes = shelf.shards.iter().map(|shard| {
+            let shard = shard.lock().unwrap();
+            shard.permits.len().max(shard.order.len())
+        });
+        assert!(sizes.max() <= Some(MOST));
+        assert!(!shelf.take_back(first, now) && shelf.take_back(last, now));
+        assert_eq!(rolled_back(&node), 1);
+    }
+}

@@ -1,26 +1,23 @@
 use super::BoxError;
 use super::journey::Journey;
+use super::patience::Patience;
 use super::upload::Upload;
 use crate::gate::Ticket;
 use crate::upstream::Lease;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
-use tokio::time::Sleep;
+use std::time::Duration;
 
 /// The body of a response on its way to the client. When it came to its end, the connection it came by is free.
 pub(crate) struct Download<T: Ticket> {
     inner: Incoming,
     journey: Rc<Journey<T>>,
     lease: Option<Lease<Upload<T>>>,
-    patience: Duration,
-    waiting_since: Option<Instant>,
-    alarm: Option<Pin<Box<Sleep>>>,
+    patience: Patience,
 }
 
 impl<T: Ticket> Download<T> {
@@ -30,22 +27,7 @@ impl<T: Ticket> Download<T> {
         lease: Lease<Upload<T>>,
         patience: Duration,
     ) -> Self {
-        Self { inner, journey, lease: Some(lease), patience, waiting_since: None, alarm: None }
-    }
-
-    /// No bytes came.
-    fn is_over(&mut self, cx: &mut Context<'_>) -> bool {
-        let since = *self.waiting_since.get_or_insert_with(Instant::now);
-        let deadline = (since + self.patience).into();
-        let alarm = self.alarm.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
-        while alarm.as_mut().poll(cx).is_ready() {
-            // It may have been set for an earlier wait.
-            if tokio::time::Instant::now() >= deadline {
-                return true;
-            }
-            alarm.as_mut().reset(deadline);
-        }
-        false
+        Self { inner, journey, lease: Some(lease), patience: Patience::new(patience) }
     }
 
     fn end(&mut self) {
@@ -72,7 +54,7 @@ impl<T: Ticket> Body for Download<T> {
         let this = self.get_mut();
         match Pin::new(&mut this.inner).poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => {
-                this.waiting_since = None;
+                this.patience.end();
                 this.journey.received(frame.data_ref().map_or(0, Bytes::len));
                 Poll::Ready(Some(Ok(frame)))
             }
@@ -81,7 +63,7 @@ impl<T: Ticket> Body for Download<T> {
                 this.end();
                 Poll::Ready(None)
             }
-            Poll::Pending if this.is_over(cx) => {
+            Poll::Pending if this.patience.is_over(cx) => {
                 Poll::Ready(Some(Err(this.fail("the response does not go on".into()))))
             }
             Poll::Pending => Poll::Pending,

@@ -8,6 +8,7 @@ mod headers;
 mod inspect;
 mod journey;
 mod outgoing;
+mod patience;
 pub(crate) mod query;
 mod request_id;
 mod tunnel;

@@ -1,15 +1,14 @@
 use super::journey::{Journey, Trouble};
+use super::patience::Patience;
 use super::{BoxError, headers};
 use crate::gate::Ticket;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
-use tokio::time::Sleep;
 
 /// The body of a request on its way to a server: counted, and cut off if it is too large or too slow.
 pub(crate) struct Upload<T: Ticket> {
@@ -22,14 +21,12 @@ pub(crate) struct Upload<T: Ticket> {
 
 /// How fast a client sends while it is waited for. Time that the server takes to accept bytes does not count.
 struct Pace {
-    /// The longest wait, and the time over which the rate is measured.
-    patience: Duration,
+    /// Its limit is also the time over which the rate is measured.
+    patience: Patience,
     /// In bytes per second.
     rate: u64,
-    waiting_since: Option<Instant>,
     waited: Duration,
     bytes: u64,
-    alarm: Option<Pin<Box<Sleep>>>,
 }
 
 /// What a body has to keep to.
@@ -49,12 +46,10 @@ impl<T: Ticket> Upload<T> {
     /// No body at all.
     pub(crate) fn empty(journey: &Rc<Journey<T>>, terms: Terms) -> Self {
         let pace = Pace {
-            patience: terms.patience,
+            patience: Patience::new(terms.patience),
             rate: terms.rate,
-            waiting_since: None,
             waited: Duration::ZERO,
             bytes: 0,
-            alarm: None,
         };
         Self { inner: None, journey: Rc::clone(journey), pace, limit: terms.limit }
     }
@@ -91,10 +86,10 @@ impl Pace {
     /// Bytes came.
     fn is_kept(&mut self, bytes: usize, now: Instant) -> bool {
         self.bytes = self.bytes.saturating_add(bytes as u64);
-        if let Some(since) = self.waiting_since.take() {
+        if let Some(since) = self.patience.end() {
             self.waited += now.duration_since(since);
         }
-        if self.waited < self.patience {
+        if self.waited < self.patience.limit() {
             return true;
         }
         let millis = u64::try_from(self.waited.as_millis()).unwrap_or(u64::MAX);
@@ -102,21 +97,6 @@ impl Pace {
         self.waited = Duration::ZERO;
         self.bytes = 0;
         is_kept
-    }
-
-    /// No bytes came.
-    fn is_over(&mut self, cx: &mut Context<'_>) -> bool {
-        let since = *self.waiting_since.get_or_insert_with(Instant::now);
-        let deadline = (since + self.patience).into();
-        let alarm = self.alarm.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
-        while alarm.as_mut().poll(cx).is_ready() {
-            // It may have been set for an earlier wait.
-            if tokio::time::Instant::now() >= deadline {
-                return true;
-            }
-            alarm.as_mut().reset(deadline);
-        }
-        false
     }
 }
 
@@ -136,7 +116,9 @@ impl<T: Ticket> Body for Upload<T> {
             }
             Poll::Ready(Some(Err(_))) => Poll::Ready(Some(Err(this.fail(Trouble::Broken)))),
             Poll::Ready(None) => Poll::Ready(None),
-            Poll::Pending if this.pace.is_over(cx) => Poll::Ready(Some(Err(this.fail(Trouble::TooSlow)))),
+            Poll::Pending if this.pace.patience.is_over(cx) => {
+                Poll::Ready(Some(Err(this.fail(Trouble::TooSlow))))
+            }
             Poll::Pending => Poll::Pending,
         }
     }

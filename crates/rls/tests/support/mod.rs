@@ -54,9 +54,9 @@ pub(crate) fn node<L: Ledger + Slots + 'static>(ledger: L) -> Node<L> {
     Node::start(ledger, setup, &policy())
 }
 
-pub(crate) fn serve<L: Ledger + Slots + 'static>(node: &Node<L>, settings: Rls) -> Handle {
+pub(crate) async fn serve<L: Ledger + Slots + 'static>(node: &Node<L>, settings: Rls) -> Handle {
     let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-    tollgate_rls::start(node.clone(), Rls { listen, ..settings }).unwrap()
+    tollgate_rls::start(node.clone(), Rls { listen, ..settings }).await.unwrap()
 }
 
 /// As long as this is kept, a clock that is paused stands still: it would move by itself while everybody waits for a socket, but

@@ -36,6 +36,8 @@ impl Tollgate {
             .args(["--set", "listen.gateway=127.0.0.1:0", "--set", "listen.check=127.0.0.1:0"])
             .args(["--set", "listen.rls=127.0.0.1:0", "--set", "listen.admin=127.0.0.1:0"])
             .args(["--set", "log.format=json"])
+            // Where its accounts go.
+            .current_dir(folder.path())
             .stdin(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()

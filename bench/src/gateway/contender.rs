@@ -1,0 +1,182 @@
+use super::report::Path;
+use anyhow::Context;
+use std::fs;
+use std::net::TcpStream;
+use std::path::Path as File;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tollgate_testkit::free_port;
+
+/// Who takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Nginx,
+    LimitReq,
+    Lua,
+    Haproxy,
+    Tollgate,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 5] = [Self::Nginx, Self::LimitReq, Self::Lua, Self::Haproxy, Self::Tollgate];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Nginx => "nginx, no limiter",
+            Self::LimitReq => "nginx limit_req",
+            Self::Lua => "nginx + Lua, three tiers",
+            Self::Haproxy => "HAProxy stick table",
+            Self::Tollgate => "Tollgate",
+        }
+    }
+
+    /// Whether it can refuse anything.
+    pub(super) fn limits(self) -> bool {
+        self != Self::Nginx
+    }
+}
+
+/// A process of ours in a folder of its own, killed when dropped.
+struct Process {
+    child: Child,
+    home: TempDir,
+}
+
+impl Process {
+    fn start(program: &File, arguments: &[&str], home: TempDir, port: u16) -> anyhow::Result<Self> {
+        let log = fs::File::create(home.path().join("log"))?;
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(home.path()).stdin(Stdio::null());
+        let child = command.stdout(log.try_clone()?).stderr(log).spawn();
+        let child = child.with_context(|| format!("cannot start {}", program.display()))?;
+        let process = Self { child, home };
+        let start = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            let said = || fs::read_to_string(process.home.path().join("log")).unwrap_or_default();
+            anyhow::ensure!(
+                start.elapsed() < Duration::from_secs(10),
+                "{command:?} does not start: {}",
+                said()
+            );
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(process)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The server behind all of them.
+pub(super) struct Upstream {
+    port: u16,
+    _process: Process,
+}
+
+impl Upstream {
+    pub(super) fn start() -> anyhow::Result<Self> {
+        let (home, port) = (TempDir::new()?, free_port()?);
+        let text = include_str!("conf/upstream.conf").replace("{listen}", &port.to_string());
+        fs::write(home.path().join("nginx.conf"), text)?;
+        let process = nginx(home, port)?;
+        Ok(Self { port, _process: process })
+    }
+
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+/// A proxy that is running.
+pub(super) struct Contender {
+    pub(super) kind: Kind,
+    pub(super) port: u16,
+    process: Process,
+}
+
+impl Contender {
+    /// Starts it with one worker, set to let everything pass or to refuse nearly everything.
+    pub(super) fn start(kind: Kind, path: Path, upstream: u16, program: &File) -> anyhow::Result<Self> {
+        let (home, port) = (TempDir::new()?, free_port()?);
+        let is_refusing = path == Path::Refused;
+        let fill = |text: &str| {
+            text.replace("{listen}", &port.to_string()).replace("{upstream}", &upstream.to_string())
+        };
+        let process = match kind {
+            Kind::Nginx | Kind::LimitReq | Kind::Lua => {
+                let (modules, http, location) = nginx_parts(kind, is_refusing);
+                let text = include_str!("conf/nginx.conf").replace("{modules}", modules);
+                let text = text.replace("{http}", &http).replace("{location}", location);
+                let (rate, burst) = if is_refusing { ("1", "1") } else { ("50000000", "90000000") };
+                let lua = include_str!("conf/tiers.lua").replace("{rate}", rate).replace("{burst}", burst);
+                fs::write(home.path().join("tiers.lua"), lua)?;
+                fs::write(home.path().join("nginx.conf"), fill(&text))?;
+                nginx(home, port)?
+            }
+            Kind::Haproxy => {
+                let rate = if is_refusing { "0" } else { "4000000" };
+                let text = include_str!("conf/haproxy.cfg").replace("{rate}", rate);
+                fs::write(home.path().join("haproxy.cfg"), fill(&text))?;
+                Process::start(File::new("/usr/sbin/haproxy"), &["-db", "-f", "haproxy.cfg"], home, port)?
+            }
+            Kind::Tollgate => {
+                let (rate, burst) = if is_refusing { ("1", "1") } else { ("50000000", "90000000") };
+                let text =
+                    include_str!("conf/tollgate.toml").replace("{rate}", rate).replace("{burst}", burst);
+                fs::write(home.path().join("tollgate.toml"), fill(&text))?;
+                Process::start(program, &["serve", "--config", "tollgate.toml"], home, port)?
+            }
+        };
+        Ok(Self { kind, port, process })
+    }
+
+    /// The time that its threads have had on a processor, as the scheduler counts it, in nanoseconds.
+    pub(super) fn cpu_ns(&self) -> anyhow::Result<u64> {
+        let mut sum = 0;
+        for task in fs::read_dir(format!("/proc/{}/task", self.process.child.id()))? {
+            // A thread may end while we look.
+            let text = fs::read_to_string(task?.path().join("schedstat")).unwrap_or_default();
+            sum += text.split(' ').next().and_then(|ns| ns.parse::<u64>().ok()).unwrap_or(0);
+        }
+        Ok(sum)
+    }
+
+    /// Its memory, in KiB.
+    pub(super) fn resident(&self) -> anyhow::Result<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+        Ok(line.trim().trim_end_matches(" kB").parse()?)
+    }
+}
+
+fn nginx(home: TempDir, port: u16) -> anyhow::Result<Process> {
+    let folder = home.path().display().to_string();
+    Process::start(File::new("/usr/sbin/nginx"), &["-p", &folder, "-c", "nginx.conf"], home, port)
+}
+
+/// What the three kinds of nginx have of their own: modules, and lines of the blocks http and location.
+fn nginx_parts(kind: Kind, is_refusing: bool) -> (&'static str, String, &'static str) {
+    let rate = if is_refusing { "1r/s" } else { "1000000r/s" };
+    match kind {
+        Kind::LimitReq => (
+            "",
+            format!("limit_req_zone $http_x_tollgate_app zone=apps:10m rate={rate}; limit_req_status 429;"),
+            "limit_req zone=apps burst=10000 nodelay;",
+        ),
+        Kind::Lua => (
+            "load_module modules/ndk_http_module.so;\nload_module modules/ngx_http_lua_module.so;\n",
+            "lua_shared_dict tiers 10m; lua_package_path \"$prefix?.lua;/usr/share/lua/5.1/?.lua;;\";\n    \
+             init_by_lua_block { tiers = require \"tiers\" }"
+                .into(),
+            "access_by_lua_block { tiers.access() }\n            header_filter_by_lua_block { tiers.header_filter() }\n            \
+             log_by_lua_block { tiers.log() }",
+        ),
+        _ => ("", String::new(), ""),
+    }
+}
