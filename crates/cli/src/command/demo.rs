@@ -50,7 +50,7 @@ impl Demo {
                     return Ok(Outcome::Wrong);
                 }
             };
-            let system = System::start(&config, Ports::Free).await?;
+            let system = System::start(&config, source, Ports::Free).await?;
             output::print(&introduction(system.doors(), system.first_password().unwrap_or_default()))?;
             let tenants = tenant::start_all(system.doors().gateway);
             let shown = tokio::spawn(show(tenants));
@@ -60,7 +60,7 @@ impl Demo {
                     None => std::future::pending().await,
                 }
             };
-            system.run_until(source, limit).await?;
+            system.run_until(limit).await;
             shown.abort();
             output::print("\nstopped")?;
             Ok(Outcome::Yes)

@@ -64,13 +64,13 @@ impl Serve {
         let ports = if self.take_over { Ports::Shared } else { Ports::Free };
         let source = self.place.source();
         runtime()?.block_on(async {
-            let system = System::start(&config, ports).await?;
+            let system = System::start(&config, source, ports).await?;
             if let Some(password) = system.first_password() {
                 output::print(&format!(
                     "the first account of the console: admin, password {password} (shown this once)"
                 ))?;
             }
-            system.run_until(source, std::future::pending()).await?;
+            system.run_until(std::future::pending()).await;
             Ok(Outcome::Yes)
         })
     }

@@ -39,8 +39,10 @@ pub(crate) struct System {
     resp: Option<tollgate_resp::Handle>,
     admin: tollgate_admin::Handle,
     snapshots: Snapshots,
+    source: Source,
     /// As it was started, and as it was changed since.
     settings: Settings,
+    events: Events,
 }
 
 /// Where a system can be reached.
@@ -62,9 +64,12 @@ pub(crate) enum Ports {
 }
 
 impl System {
-    /// Starts everything. When this returns, every door is open. Must be called within a tokio runtime.
-    pub(crate) async fn start(config: &Config, ports: Ports) -> anyhow::Result<Self> {
+    /// Starts everything by a configuration that was read from there. When this returns, every door is open. Must be called
+    /// within a tokio runtime.
+    pub(crate) async fn start(config: &Config, source: Source, ports: Ports) -> anyhow::Result<Self> {
         let settings = &config.settings;
+        // Before any door opens: from then on there is something to give back.
+        let events = Events::listen(&source.files(settings))?;
         if ports == Ports::Free {
             port::demand(settings)?;
         }
@@ -94,7 +99,8 @@ impl System {
         let admin = tollgate_admin::start(node.clone(), admin, Vec::new()).await.map_err(explain_admin)?;
         announce("admin", admin.local_addr());
         let snapshots = Snapshots::start(&node, settings.ledger.snapshot.clone());
-        Ok(Self { node, gateway, check, rls, resp, admin, snapshots, settings: settings.clone() })
+        let settings = settings.clone();
+        Ok(Self { node, gateway, check, rls, resp, admin, snapshots, source, settings, events })
     }
 
     /// The password that the first start made, to be shown once.
@@ -113,38 +119,29 @@ impl System {
     }
 
     /// Serves until it is told to stop or `limit` is over, then lets requests finish and gives everything back.
-    pub(crate) async fn run_until(
-        mut self,
-        source: Source,
-        limit: impl Future<Output = ()>,
-    ) -> anyhow::Result<()> {
+    pub(crate) async fn run_until(mut self, limit: impl Future<Output = ()>) {
         let mut limit = pin!(limit);
-        let mut events = Events::listen(&source.files(&self.settings))?;
         loop {
             let event = tokio::select! {
-                event = events.next() => event,
+                event = self.events.next() => event,
                 () = limit.as_mut() => Event::Stop,
             };
             match event {
                 Event::Stop => break,
                 Event::Reload => {
-                    self.take_over(&source).await;
-                    events.watch(&source.files(&self.settings));
+                    self.take_over().await;
+                    self.events.watch(&self.source.files(&self.settings));
                 }
             }
         }
         let drain = self.settings.gateway.timeouts.drain;
         tracing::info!(seconds = drain.as_secs(), "stopping, requests may finish");
-        tokio::select! {
-            () = self.stop(drain) => tracing::info!("stopped"),
-            () = events.stopped() => tracing::warn!("stopped at once, as told again"),
-        }
-        Ok(())
+        self.stop(drain).await;
     }
 
     /// Works by what the configuration says now, or goes on as before.
-    async fn take_over(&mut self, source: &Source) {
-        match self.reload(source).await {
+    async fn take_over(&mut self) {
+        match self.reload().await {
             Ok(()) => tracing::info!("configuration read again"),
             Err(errors) => {
                 let errors = errors.to_string();
@@ -156,8 +153,8 @@ impl System {
         }
     }
 
-    async fn reload(&mut self, source: &Source) -> Result<(), Errors> {
-        let config = source.read()?;
+    async fn reload(&mut self) -> Result<(), Errors> {
+        let config = self.source.read()?;
         reload::check(&self.settings, &config.settings)?;
         self.gateway.reload(config.settings.gateway.clone()).await?;
         self.check.reload(&config.settings.gateway.identity);
@@ -165,8 +162,8 @@ impl System {
         Ok(())
     }
 
-    /// Lets requests finish, for so long, and gives everything back to the ledger.
-    pub(crate) async fn stop(self, drain: Duration) {
+    /// Lets requests finish, for so long, and gives everything back to the ledger; if told again, stops at once.
+    async fn stop(self, drain: Duration) {
         let resp = async {
             if let Some(resp) = self.resp {
                 resp.drain(drain).await;
@@ -174,13 +171,20 @@ impl System {
         };
         let (check, rls, gateway) =
             (self.check.drain(drain), self.rls.drain(drain), self.gateway.drain(drain));
-        let ((), (), (), drained) = tokio::join!(check, rls, resp, gateway);
-        self.admin.drain(FAREWELL).await;
-        if drained.cut_off > 0 {
-            tracing::warn!(connections = drained.cut_off, "cut off, they did not finish in time");
+        let everything = async {
+            let ((), (), (), drained) = tokio::join!(check, rls, resp, gateway);
+            self.admin.drain(FAREWELL).await;
+            if drained.cut_off > 0 {
+                tracing::warn!(connections = drained.cut_off, "cut off, they did not finish in time");
+            }
+            self.node.shut_down(FAREWELL).await;
+            self.snapshots.finish(self.node.ledger()).await;
+        };
+        let mut events = self.events;
+        tokio::select! {
+            () = everything => tracing::info!("stopped"),
+            () = events.stopped() => tracing::warn!("stopped at once, as told again"),
         }
-        self.node.shut_down(FAREWELL).await;
-        self.snapshots.finish(self.node.ledger()).await;
     }
 }
 
