@@ -5,7 +5,7 @@ export default defineConfig({
   globalSetup: './tests/e2e/start.ts',
   outputDir: 'test-results',
   workers: 1,
-  timeout: 90_000,
+  timeout: 300_000,
   expect: { timeout: 15_000 },
   reporter: [['list'], ['./tests/e2e/sum.ts']],
   use: {
