@@ -12,6 +12,7 @@ mod plot;
 mod progress;
 mod race;
 mod report;
+mod scale;
 mod spread;
 mod table;
 
@@ -47,6 +48,8 @@ enum Family {
     /// The gateway beside other proxies, under the load of wrk: requests per second, CPU per request, latency, and
     /// memory per idle connection. Needs what `scripts/need-peers` installs, and target/release/tollgate.
     Gateway(GatewayOptions),
+    /// How the cost of a cluster grows with nodes and applications, in simulation.
+    Scale(ScaleOptions),
 }
 
 #[derive(Debug, Args)]
@@ -72,6 +75,16 @@ struct GatewayOptions {
     /// Rounds; in a round each contender runs one lap [default: 9, quick: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     rounds: Option<u32>,
+
+    #[command(flatten)]
+    effort: Effort,
+}
+
+#[derive(Debug, Args)]
+struct ScaleOptions {
+    /// The largest number of nodes [default: 5000, quick: 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=5_000))]
+    nodes: Option<u16>,
 
     #[command(flatten)]
     effort: Effort,
@@ -110,6 +123,7 @@ impl Family {
             }
             Self::Ledger(options) => ledger::ask(options.plan()),
             Self::Gateway(options) => gateway::ask(&options.plan()),
+            Self::Scale(options) => scale::ask(options.plan()),
         }
     }
 
@@ -119,6 +133,7 @@ impl Family {
             Self::Limiter(options) | Self::Node(options) => (&options.effort, options.filter.is_none()),
             Self::Ledger(options) => (&options.effort, true),
             Self::Gateway(options) => (&options.effort, true),
+            Self::Scale(options) => (&options.effort, options.nodes.is_none()),
         };
         let results = || Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
         effort.out.clone().or_else(|| (is_whole && !effort.quick).then(results))
@@ -145,6 +160,13 @@ impl GatewayOptions {
             idle,
             program: Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/release/tollgate"),
         }
+    }
+}
+
+impl ScaleOptions {
+    fn plan(&self) -> scale::Plan {
+        let (nodes, apps) = if self.effort.quick { (100, 100) } else { (5_000, 1_000) };
+        scale::Plan { nodes: self.nodes.map_or(nodes, usize::from), apps }
     }
 }
 

@@ -64,7 +64,7 @@ impl Report {
         let mut parts = vec![
             format!("# {}", self.title),
             format!("{}. Machine: {machine}.", machine.date()),
-            format!("![The ratios as a bar chart]({name}.svg)"),
+            format!("![The same as a picture]({name}.svg)"),
         ];
         for section in &self.sections {
             parts.extend([format!("## {}", section.heading), section.markdown.trim_end().into()]);

@@ -51,7 +51,7 @@ const BOTTOM: f64 = 78.0;
 /// From the last bar of a panel to the first of the next.
 const BETWEEN: f64 = 84.0;
 
-const STYLE: &str = "
+pub(crate) const STYLE: &str = "
     svg { color-scheme: light dark; font-family: system-ui, sans-serif; font-size: 13px }
     .paper { fill: #ffffff }
     text { fill: #1f2933 }
@@ -213,7 +213,7 @@ fn draw_legend(svg: &mut String, y: f64, spread: &str, has_goals: bool) {
     }
 }
 
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

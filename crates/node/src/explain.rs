@@ -2,6 +2,7 @@
 
 use crate::names::Names;
 use crate::sync::lock;
+use serde::{Serialize, Serializer};
 use std::collections::VecDeque;
 use std::fmt;
 use std::str::FromStr;
@@ -92,6 +93,12 @@ impl Budget {
             self.spent.store(0, Ordering::Relaxed);
         }
         self.spent.fetch_add(1, Ordering::Relaxed) < REFUSALS_PER_SECOND
+    }
+}
+
+impl Serialize for DecisionId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

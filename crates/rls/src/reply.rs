@@ -63,7 +63,7 @@ pub(crate) fn response(
     } else {
         let answer = Answer::refusal(decision, spokesman.id, wall());
         response.overall_code = Code::OverLimit.into();
-        response.raw_body = answer.content().into_bytes();
+        response.raw_body = answer.content.json();
         answer.headers
     };
     if is_told {

@@ -8,8 +8,11 @@ use crate::scenario::{Planned, Scenario};
 use crate::world::{Lua, Terms, World};
 use std::fmt;
 
-/// After how many calls the whole balance is checked, where nothing else is said.
+/// After how many calls the whole balance is checked, at least.
 const AUDIT_EVERY: u64 = 64;
+
+/// How many leases there may be for each of the calls between two checks of the whole balance, which looks at all of them.
+const LEASES_PER_CALL: usize = 64;
 
 /// How many of the last events are shown of a run that broke a rule.
 const TRACED: usize = 40;
@@ -89,7 +92,9 @@ impl Scenario {
             LedgerKind::Memory => None,
             LedgerKind::Lua => Some(Lua::new().map_err(|error| RunError(error.to_string()))?),
         };
-        let terms = Terms { seed, audit_every: AUDIT_EVERY, traced, sabotage };
+        let leases = self.nodes * self.policy.apps().len();
+        let audit_every = AUDIT_EVERY.max((leases / LEASES_PER_CALL) as u64);
+        let terms = Terms { seed, audit_every, traced, sabotage };
         let world = World::new(self, plan, terms, lua).map_err(|error| RunError(error.to_string()))?;
         let (summary, events, violation, trace) = world.play();
         let faults = plan.faults.clone();

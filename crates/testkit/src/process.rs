@@ -10,6 +10,8 @@ pub enum Signal {
     Stop,
     /// `SIGCONT`: it goes on.
     Continue,
+    /// `SIGQUIT`: it stops at once, together with the processes that it started.
+    Quit,
 }
 
 /// A process of ours, killed when dropped.
@@ -32,8 +34,14 @@ impl Process {
             Signal::Kill => "-KILL",
             Signal::Stop => "-STOP",
             Signal::Continue => "-CONT",
+            Signal::Quit => "-QUIT",
         };
         run(Command::new("kill").arg(name).arg(self.0.id().to_string())).map(drop)
+    }
+
+    /// Waits until it has ended by itself.
+    pub(crate) fn wait(&mut self) -> anyhow::Result<()> {
+        self.0.wait().context("cannot wait for a process").map(drop)
     }
 }
 

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 use serde_json::{Map, Value, json};
 use tollgate_core::decision::Decision;
-use tollgate_node::answer::{Answer, DECISION, describe};
+use tollgate_node::answer::{self, Answer, describe};
 use tollgate_node::{DecisionId, wall};
 
 /// An answer as it is sent.
@@ -25,31 +25,29 @@ pub(super) fn pass(decision: &Decision, id: Option<DecisionId>) -> Reply {
     }
     let mut headers = HeaderMap::with_capacity(10);
     describe(decision, wall(), &mut headers);
-    if let Some(id) = id.map(|id| id.to_string()) {
-        if let Ok(value) = HeaderValue::from_str(&id) {
-            headers.insert(DECISION, value);
-        }
-        content.insert("decision_id".into(), json!(id));
+    if let Some(id) = id {
+        answer::name(id, &mut headers);
+        content.insert("decision_id".into(), json!(id.to_string()));
     }
-    json_with(StatusCode::OK, &content.into(), headers)
+    with_content(StatusCode::OK, Value::from(content).to_string(), headers)
 }
 
 /// A request that may not. A refusal by a limit gets the status that was asked for; what waiting does not change is
 /// told as it is.
 pub(super) fn refuse(answer: Answer, status: StatusCode) -> Reply {
     let status = if answer.status == StatusCode::TOO_MANY_REQUESTS { status } else { answer.status };
-    json_with(status, &answer.body, answer.headers)
+    with_content(status, answer.content.json(), answer.headers)
 }
 
 /// A request that makes no sense.
 pub(super) fn invalid(message: &str) -> Reply {
     let answer = Answer::invalid(message);
-    json_with(answer.status, &answer.body, answer.headers)
+    with_content(answer.status, answer.content.json(), answer.headers)
 }
 
 /// Something else.
 pub(super) fn json(status: StatusCode, content: &Value) -> Reply {
-    json_with(status, content, HeaderMap::with_capacity(1))
+    with_content(status, content.to_string(), HeaderMap::with_capacity(1))
 }
 
 pub(super) fn not_found(message: &str) -> Reply {
@@ -63,9 +61,9 @@ pub(super) fn wrong_method(allowed: &'static str) -> Reply {
     reply
 }
 
-fn json_with(status: StatusCode, content: &Value, mut headers: HeaderMap) -> Reply {
+fn with_content(status: StatusCode, content: impl Into<Bytes>, mut headers: HeaderMap) -> Reply {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let mut reply = Response::new(Full::new(Bytes::from(content.to_string())));
+    let mut reply = Response::new(Full::new(content.into()));
     *reply.status_mut() = status;
     *reply.headers_mut() = headers;
     reply

@@ -147,7 +147,7 @@ fn no_room(refused: &connection::Refused) -> Verdict<TollTicket> {
 
 impl From<Answer> for Refusal {
     fn from(answer: Answer) -> Self {
-        let body = answer.content().into();
+        let body = answer.content.json().into();
         Self { status: answer.status, headers: answer.headers, body, reason: answer.reason.code() }
     }
 }

@@ -8,7 +8,7 @@ use crate::connection;
 use crate::explain::DecisionId;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use serde_json::{Value, json};
+use serde::Serialize;
 use tollgate_core::decision::Decision;
 use tollgate_core::reason::{Blame, Reason};
 use tollgate_core::units::Millis;
@@ -28,9 +28,28 @@ pub struct Answer {
     /// The header fields, the type of the content included.
     pub headers: HeaderMap,
     /// The content.
-    pub body: Value,
+    pub content: Content,
     /// Why.
     pub reason: Reason,
+}
+
+/// The content of an answer, told as JSON.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Content {
+    error: &'static str,
+    reason: &'static str,
+    retry_after: Option<u64>,
+    cost: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remaining: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision_id: Option<DecisionId>,
 }
 
 impl Answer {
@@ -39,11 +58,12 @@ impl Answer {
         let reason = decision.verdict.reason().unwrap_or(Reason::InvalidInput);
         let mut answer = Self::new(reason, decision.retry_after);
         describe(decision, now, &mut answer.headers);
-        answer.say("remaining", decision.remaining.floor());
-        answer.say("cost", decision.price.cost());
-        answer.say("limit", decision.limit.floor());
+        answer.content.remaining = Some(decision.remaining.floor());
+        answer.content.cost = decision.price.cost();
+        answer.content.limit = Some(decision.limit.floor());
+        answer.content.decision_id = id;
         if let Some(id) = id {
-            answer.name(id);
+            name(id, &mut answer.headers);
         }
         answer
     }
@@ -52,17 +72,16 @@ impl Answer {
     pub fn connection(refused: &connection::Refused) -> Self {
         let mut answer = Self::new(refused.reason, refused.retry_after);
         describe_connections(refused, &mut answer.headers);
-        answer.say("remaining", refused.remaining());
-        answer.say("cost", 0);
-        answer.say("limit", refused.limit);
-        answer.say("current", refused.current);
+        answer.content.remaining = Some(refused.remaining());
+        answer.content.limit = Some(refused.limit);
+        answer.content.current = Some(refused.current);
         answer
     }
 
     /// The answer to a request that makes no sense.
     pub fn invalid(message: &str) -> Self {
         let mut answer = Self::new(Reason::InvalidInput, None);
-        answer.say("message", message);
+        answer.content.message = Some(message.to_owned());
         answer
     }
 
@@ -75,11 +94,6 @@ impl Answer {
         Self::new(reason, Some(Millis::from_secs(1)))
     }
 
-    /// The content as it is sent.
-    pub fn content(&self) -> String {
-        self.body.to_string()
-    }
-
     fn new(reason: Reason, retry_after: Option<Millis>) -> Self {
         let retry_after = retry_after.map(retry_seconds);
         let mut headers = HeaderMap::with_capacity(12);
@@ -88,22 +102,24 @@ impl Answer {
         if let Some(seconds) = retry_after {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        let body = json!({"error": error_of(reason), "reason": reason.code(), "retry_after": retry_after, "cost": 0});
-        Self { status: status_of(reason), headers, body, reason }
+        let content =
+            Content { error: error_of(reason), reason: reason.code(), retry_after, ..Content::default() };
+        Self { status: status_of(reason), headers, content, reason }
     }
+}
 
-    fn say(&mut self, key: &str, value: impl Into<Value>) {
-        if let Some(map) = self.body.as_object_mut() {
-            map.insert(key.to_owned(), value.into());
-        }
+impl Content {
+    /// As it is sent.
+    pub fn json(&self) -> Vec<u8> {
+        // Numbers and text: nothing that JSON could not tell.
+        serde_json::to_vec(self).unwrap_or_default()
     }
+}
 
-    fn name(&mut self, id: DecisionId) {
-        let id = id.to_string();
-        if let Ok(value) = HeaderValue::from_str(&id) {
-            self.headers.insert(DECISION, value);
-        }
-        self.say("decision_id", id);
+/// Says in a header field by which name a decision can be asked about.
+pub fn name(id: DecisionId, headers: &mut HeaderMap) {
+    if let Ok(value) = HeaderValue::try_from(id.to_string()) {
+        headers.insert(DECISION, value);
     }
 }
 

@@ -74,9 +74,10 @@ pub struct Service {
     pub entry: Nanos,
 }
 
+/// As the bench of the ledger found.
 impl Default for Service {
     fn default() -> Self {
-        Self { call: Nanos::new(20_000), entry: Nanos::new(4_000) }
+        Self { call: Nanos::new(40_000), entry: Nanos::new(10_000) }
     }
 }
 

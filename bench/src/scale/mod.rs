@@ -1,0 +1,215 @@
+//! How the cost of a cluster grows with its nodes and its applications, in simulation: the shipped code in virtual time, so
+//! every number but the time it took is the same on every machine.
+
+mod curves;
+
+use crate::machine::Machine;
+use crate::progress::Progress;
+use crate::report::{Report, Section, pretty};
+use crate::table::Table;
+use anyhow::{Context, ensure};
+use curves::{Curves, Line, Panel};
+use serde::Serialize;
+use tollgate_sim::scenario::Measure;
+use tollgate_sim::{LedgerKind, Scenario};
+
+/// Requests per second of each node: enough that every node has something to say, few enough that thousands can be played.
+const PER_NODE: usize = 20;
+
+/// What a request costs on average.
+const COST: usize = 3;
+
+/// One system and what was measured of it.
+#[derive(Clone, Debug, Serialize)]
+struct Point {
+    nodes: usize,
+    apps: usize,
+    clusters: usize,
+    kind: Kind,
+    /// Calls of all nodes to the ledger, in a second.
+    calls: f64,
+    /// What they and their answers weigh, in bytes, in a second.
+    bytes: f64,
+    /// The share of the time that the busiest slot worked.
+    busy: f64,
+    /// How long it took until as much passed as should, after the load had moved: of a hundred applications, all but the
+    /// slowest.
+    convergence: Option<f64>,
+    /// What passed of what one bucket in one place would have let pass, of all applications together.
+    utilisation: f64,
+    /// The worst of any application, in seconds of its rate.
+    over_admission: f64,
+}
+
+/// How much is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+enum Kind {
+    /// Less than what was promised, and it moves from one half of the nodes to the other.
+    Plenty,
+    /// Twice what was promised.
+    Scarce,
+}
+
+/// How much is played.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    /// The largest number of nodes.
+    pub(crate) nodes: usize,
+    /// The largest number of applications.
+    pub(crate) apps: usize,
+}
+
+pub(crate) fn ask(plan: Plan) -> anyhow::Result<Report> {
+    let steps = |most: usize| [1, 10, 100, 1_000, 5_000].into_iter().filter(move |step| *step <= most);
+    let mut sizes = Vec::new();
+    for kind in [Kind::Plenty, Kind::Scarce] {
+        sizes.extend(steps(plan.nodes).map(|nodes| (nodes, plan.apps, 1, kind)));
+        sizes.extend(steps(plan.apps).filter(|apps| *apps < plan.apps).map(|apps| (100, apps, 1, kind)));
+    }
+    sizes.extend([4, 16].map(|clusters| (plan.nodes.min(1_000), plan.apps, clusters, Kind::Plenty)));
+    let mut progress = Progress::new(sizes.len());
+    let mut points = Vec::new();
+    for (nodes, apps, clusters, kind) in sizes {
+        progress.step(&format!("{nodes} nodes, {apps} applications, {clusters} clusters, {kind:?}"))?;
+        points.push(play(nodes, apps, clusters, kind)?);
+    }
+    progress.finish()?;
+    report(&plan, &points)
+}
+
+/// The story of one system.
+fn story(nodes: usize, apps: usize, clusters: usize, kind: Kind) -> String {
+    let demand = nodes * PER_NODE * COST;
+    let (each, skew, moving) = match kind {
+        // The most popular application is nearly a seventh of all.
+        Kind::Plenty => (demand.max(2 * COST), "zipf 1.1", "moving every 5s"),
+        Kind::Scarce => ((demand / apps / 2).max(1), "zipf 0", ""),
+    };
+    let capacity = each * apps / clusters * 2;
+    let (in_each, rate) = ((apps / clusters).max(1), nodes * PER_NODE / clusters);
+    let mut lines = vec![format!("nodes {nodes}\nrun 20s\nmeasure from 5s")];
+    lines.extend((0..clusters).map(|cluster| format!("cluster c{cluster} capacity {capacity}")));
+    lines.extend((0..clusters).map(|cluster| {
+        format!(
+            "apps {in_each} t{cluster}- guaranteed {each} burst {burst} borrows nothing on c{cluster}\n\
+             load t{cluster}-* {skew} poisson {rate}/s cost 1 to 5 {moving}",
+            burst = each * 5,
+        )
+    }));
+    lines.join("\n")
+}
+
+#[allow(clippy::cast_precision_loss, reason = "for people")]
+fn play(nodes: usize, apps: usize, clusters: usize, kind: Kind) -> anyhow::Result<Point> {
+    let story = story(nodes, apps, clusters, kind);
+    let scenario =
+        Scenario::parse("scale", &story).with_context(|| format!("the story is wrong:\n{story}"))?;
+    let outcome = scenario.run(1, LedgerKind::Memory)?;
+    if let Some(failure) = outcome.failure {
+        anyhow::bail!(
+            "a rule was broken with {nodes} nodes and {apps} applications: {:?}",
+            failure.violation
+        );
+    }
+    let summary = outcome.summary;
+    ensure!(summary.seconds > 0.0, "nothing was measured");
+    let sum = |of: fn(&tollgate_sim::AppSummary) -> u64| summary.apps.iter().map(of).sum::<u64>();
+    Ok(Point {
+        nodes,
+        apps,
+        clusters,
+        kind,
+        calls: summary.calls as f64 / summary.seconds,
+        bytes: summary.bytes as f64 / summary.seconds,
+        busy: summary.busy,
+        convergence: summary.measure(Measure::Convergence, None),
+        utilisation: sum(|app| app.passed) as f64 / sum(|app| app.ideal).max(1) as f64,
+        over_admission: summary.measure(Measure::OverAdmission, None).unwrap_or_default(),
+    })
+}
+
+fn report(plan: &Plan, points: &[Point]) -> anyhow::Result<Report> {
+    let table = |kind: Kind| {
+        let mut table = Table::new([
+            "nodes x applications",
+            "clusters",
+            "calls/s",
+            "kB/s",
+            "busiest slot",
+            "convergence",
+            "utilisation",
+            "over-admission",
+        ]);
+        for point in points.iter().filter(|point| point.kind == kind) {
+            table.push([
+                format!("{} x {}", point.nodes, point.apps),
+                point.clusters.to_string(),
+                format!("{:.0}", point.calls),
+                format!("{:.0}", point.bytes / 1e3),
+                format!("{:.1} %", point.busy * 100.0),
+                point.convergence.map_or("-".into(), |seconds| format!("{seconds:.1} s")),
+                format!("{:.1} %", point.utilisation * 100.0),
+                format!("{:.3} s", point.over_admission),
+            ]);
+        }
+        table
+    };
+    Ok(Report {
+        name: "scale",
+        title: "How the cost of a cluster grows, in simulation".into(),
+        machine: Machine::this(),
+        sections: [
+            Section::of("Plenty: the load moves between the nodes", &table(Kind::Plenty)),
+            Section::of("Scarce: everybody wants twice its guarantee", &table(Kind::Scarce)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        reading: include_str!("reading.md"),
+        remarks: Vec::new(),
+        method: vec![include_str!("method.md").into()],
+        numbers: pretty(&points)?,
+        picture: picture(plan, points).svg(),
+    })
+}
+
+fn picture(plan: &Plan, points: &[Point]) -> Curves {
+    let line = |kind: Kind, value: fn(&Point) -> f64| {
+        let of =
+            points.iter().filter(|point| (point.apps, point.clusters, point.kind) == (plan.apps, 1, kind));
+        #[allow(clippy::cast_precision_loss, reason = "for people")]
+        let points = of.map(|point| (point.nodes as f64, value(point))).collect();
+        Line { name: format!("{kind:?}").to_lowercase(), points }
+    };
+    let panel = |axis: &str, value: fn(&Point) -> f64| Panel {
+        axis: axis.into(),
+        lines: vec![line(Kind::Plenty, value), line(Kind::Scarce, value)],
+    };
+    Curves {
+        title: format!("{} applications on ever more nodes", plan.apps),
+        subtitle: format!("{PER_NODE} requests/s at each node; both scales are logarithmic"),
+        across: "nodes".into(),
+        panels: vec![
+            panel("calls to the ledger per second", |point| point.calls),
+            panel("kB per second", |point| point.bytes / 1e3),
+            panel("work of one slot, in %", |point| point.busy * 100.0),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_study_breaks_no_rule_and_grows() {
+        let report = ask(Plan { nodes: 10, apps: 10 }).unwrap();
+        let points: Vec<serde_json::Value> = serde_json::from_str(&report.numbers).unwrap();
+        let calls = |nodes: u64| {
+            let point = points.iter().find(|point| point["nodes"] == nodes && point["kind"] == "Plenty");
+            point.unwrap()["calls"].as_f64().unwrap()
+        };
+        assert!(calls(10) > calls(1), "{points:?}");
+        assert!(report.picture.contains("</svg>"));
+    }
+}
