@@ -7,6 +7,7 @@ mod diff;
 mod explain;
 mod file;
 mod import;
+mod reference;
 mod serve;
 mod simulate;
 mod validate;
@@ -26,6 +27,7 @@ pub(crate) enum Command {
     Diff(diff::Diff),
     Import(import::Import),
     Simulate(simulate::Simulate),
+    Reference(reference::Reference),
 }
 
 impl Command {
@@ -41,6 +43,7 @@ impl Command {
             Self::Diff(diff) => diff.run(),
             Self::Import(import) => import.run(),
             Self::Simulate(simulate) => simulate.run(),
+            Self::Reference(reference) => reference.run(),
         }
     }
 }
