@@ -2,11 +2,13 @@
 
 mod audit;
 mod check;
+mod completions;
 mod demo;
 mod diff;
 mod explain;
 mod file;
 mod import;
+mod man;
 mod reference;
 mod serve;
 mod simulate;
@@ -28,6 +30,8 @@ pub(crate) enum Command {
     Import(import::Import),
     Simulate(simulate::Simulate),
     Reference(reference::Reference),
+    Completions(completions::Completions),
+    Man(man::Manual),
 }
 
 impl Command {
@@ -44,6 +48,8 @@ impl Command {
             Self::Import(import) => import.run(),
             Self::Simulate(simulate) => simulate.run(),
             Self::Reference(reference) => reference.run(),
+            Self::Completions(completions) => completions.run(),
+            Self::Man(manual) => manual.run(),
         }
     }
 }
