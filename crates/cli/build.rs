@@ -1,4 +1,6 @@
-//! Tells the program which commit it was built from: `TOLLGATE_COMMIT` says so, or git does, or nobody.
+//! Tells the program which commit it was built from: `SOURCE_COMMIT` says so, or git does, or nobody.
+//!
+//! Neither name begins with `TOLLGATE_`: cargo hands them on to what it runs, which would take them for keys of its configuration.
 #![allow(clippy::print_stdout, reason = "this is how a build script speaks to cargo")]
 
 use std::path::Path;
@@ -6,12 +8,12 @@ use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-env-changed=TOLLGATE_COMMIT");
+    println!("cargo::rerun-if-env-changed=SOURCE_COMMIT");
     let version = env!("CARGO_PKG_VERSION");
     let commit =
-        std::env::var("TOLLGATE_COMMIT").ok().filter(|commit| !commit.is_empty()).or_else(commit_of_git);
+        std::env::var("SOURCE_COMMIT").ok().filter(|commit| !commit.is_empty()).or_else(commit_of_git);
     let version = commit.map_or_else(|| version.to_owned(), |commit| format!("{version} ({commit})"));
-    println!("cargo::rustc-env=TOLLGATE_VERSION={version}");
+    println!("cargo::rustc-env=FULL_VERSION={version}");
 }
 
 /// None where the sources are no clone, even if somebody else's clone is around them.

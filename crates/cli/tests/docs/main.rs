@@ -124,5 +124,8 @@ fn the_reference_of_the_configuration_is_current() {
     let output = Command::new(env!("CARGO_BIN_EXE_tollgate")).arg("reference").output().unwrap();
     let committed = std::fs::read_to_string(root().join("docs/configuration.md")).unwrap_or_default();
     let made = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(made, committed, "run: tollgate reference > docs/configuration.md");
+    for (made, committed) in made.lines().zip(committed.lines()) {
+        assert_eq!(made, committed, "run: tollgate reference > docs/configuration.md");
+    }
+    assert_eq!(made.lines().count(), committed.lines().count());
 }
