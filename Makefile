@@ -10,7 +10,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 PROPTEST_CASES ?= 20000
 SEEDS ?= 10000
 
-.PHONY: help run test bench soak fmt lint check-api doc loom deny need-rust need-redis need-proxies need-peers need-envoy need-redis-clients need-postgres need-prometheus need-cargo-deny console need-node need-chromium
+.PHONY: help run test bench soak fmt lint deb check-api check-deploy doc loom deny need-rust need-redis need-proxies need-peers need-envoy need-redis-clients need-postgres need-prometheus need-cargo-deny console need-node need-chromium
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,9 +54,16 @@ lint: need-rust need-cargo-deny ## Check format, lints and dependencies
 	@echo "==> dependencies"
 	@scripts/deny
 
+deb: need-rust console ## Build the Debian package (cargo-deb, installed once)
+	@scripts/deb
+
 check-api: need-rust ## Try every route of the admin API with what strangers may send (schemathesis)
 	@echo "==> the admin API against its own description"
 	@scripts/check-api
+
+check-deploy: ## Check image, manifests and unit with their own tools
+	@echo "==> what is deployed"
+	@scripts/check-deploy
 
 doc: need-rust ## Build the documentation of the crates
 	@echo "==> documentation"

@@ -29,6 +29,7 @@ pub mod import;
 mod path;
 pub mod policy;
 mod reader;
+mod reference;
 pub mod resp;
 pub mod rls;
 pub mod settings;
@@ -37,6 +38,7 @@ pub mod source;
 pub use diff::{Change, diff, diff_config};
 pub use error::{Error, Errors};
 pub use policy::Policy;
+pub use reference::reference;
 pub use settings::Settings;
 
 use reader::{Report, Table};

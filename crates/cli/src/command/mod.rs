@@ -2,11 +2,14 @@
 
 mod audit;
 mod check;
+mod completions;
 mod demo;
 mod diff;
 mod explain;
 mod file;
 mod import;
+mod man;
+mod reference;
 mod serve;
 mod simulate;
 mod validate;
@@ -26,6 +29,9 @@ pub(crate) enum Command {
     Diff(diff::Diff),
     Import(import::Import),
     Simulate(simulate::Simulate),
+    Reference(reference::Reference),
+    Completions(completions::Completions),
+    Man(man::Manual),
 }
 
 impl Command {
@@ -41,6 +47,9 @@ impl Command {
             Self::Diff(diff) => diff.run(),
             Self::Import(import) => import.run(),
             Self::Simulate(simulate) => simulate.run(),
+            Self::Reference(reference) => reference.run(),
+            Self::Completions(completions) => completions.run(),
+            Self::Man(manual) => manual.run(),
         }
     }
 }

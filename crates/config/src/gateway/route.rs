@@ -136,7 +136,7 @@ impl Route {
         format!("{}{}", self.host.as_ref().map_or("*", HostPattern::as_str), self.path)
     }
 
-    pub(super) fn to_value(&self) -> Value {
+    pub(crate) fn to_value(&self) -> Value {
         let millis = |timeout: Duration| timeout.as_secs_f64() * 1e3;
         json!({
             "upstream": self.upstream,

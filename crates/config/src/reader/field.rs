@@ -1,4 +1,4 @@
-use super::{Report, Table};
+use super::{Asked, Report, Table};
 use crate::error::Problem;
 use crate::path;
 use serde_json::Value;
@@ -159,20 +159,27 @@ impl<'t, 'a> Field<'t, 'a> {
     /// A table.
     pub(crate) fn table(self) -> Reading<Table<'a>> {
         let (path, report) = (path::join(self.parent, self.key), self.report);
-        self.read(|| "a table".into(), |value| value.as_object().ok_or(Problem::WrongType))
-            .map(|entries| Table::new(path, Some(entries), report))
+        match self.read(|| "a table".into(), |value| value.as_object().ok_or(Problem::WrongType)) {
+            Reading::Absent if report.is_of_keys() => Reading::Right(Table::new(path, None, report)),
+            read => read.map(|entries| Table::new(path, Some(entries), report)),
+        }
     }
 
     /// A list of at most `limit` tables; elements that are none are reported and left out.
     pub(crate) fn tables(self, limit: usize) -> Reading<Vec<Table<'a>>> {
         let (path, report) = (path::join(self.parent, self.key), self.report);
         let expected = || format!("a list of at most {limit} tables");
-        self.read(expected, |value| match value.as_array() {
+        let items = self.read(expected, |value| match value.as_array() {
             Some(items) if items.len() > limit => Err(Problem::TooLarge("too many")),
             Some(items) => Ok(items),
             None => Err(Problem::WrongType),
-        })
-        .map(|items| tables_in(&path, items, report))
+        });
+        match items {
+            Reading::Absent if report.is_of_keys() => {
+                Reading::Right(vec![Table::new(format!("{path}[]"), None, report)])
+            }
+            items => items.map(|items| tables_in(&path, items, report)),
+        }
     }
 
     /// Reads a value as it is.
@@ -181,6 +188,11 @@ impl<'t, 'a> Field<'t, 'a> {
         expected: impl FnOnce() -> String,
         turn: impl FnOnce(&'a Value) -> Result<T, Problem>,
     ) -> Reading<T> {
+        if let Some(asked) = &self.report.asked {
+            let path = path::join(self.parent, self.key);
+            asked.borrow_mut().push(Asked { path, expected: expected(), is_required: self.is_required });
+            return Reading::Absent;
+        }
         let outcome = match self.value {
             Some(value) => turn(value),
             None if self.is_required => Err(Problem::Missing),

@@ -19,12 +19,40 @@ use std::cell::RefCell;
 pub(crate) struct Report<'a> {
     errors: RefCell<Errors>,
     origins: &'a Origins,
+    /// What was asked for, where nothing is read but only that is wanted.
+    asked: Option<RefCell<Vec<Asked>>>,
+}
+
+/// A key that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// Where, with `[]` for any element of a list.
+    pub(crate) path: String,
+    /// What would be accepted.
+    pub(crate) expected: String,
+    /// Whether it must be there.
+    pub(crate) is_required: bool,
 }
 
 impl<'a> Report<'a> {
     /// A report that starts with the faults found before.
     pub(crate) fn new(origins: &'a Origins, faults: Errors) -> Self {
-        Self { errors: RefCell::new(faults), origins }
+        Self { errors: RefCell::new(faults), origins, asked: None }
+    }
+
+    /// A report for finding out which keys there are: every value is absent, every list has one element, and errors
+    /// mean nothing.
+    pub(crate) fn of_keys(origins: &'a Origins) -> Self {
+        Self { asked: Some(RefCell::default()), ..Self::new(origins, Errors::default()) }
+    }
+
+    /// The keys that were asked for, in that order.
+    pub(crate) fn into_keys(self) -> Vec<Asked> {
+        self.asked.map(RefCell::into_inner).unwrap_or_default()
+    }
+
+    fn is_of_keys(&self) -> bool {
+        self.asked.is_some()
     }
 
     /// Adds an error about the value at `path`.
@@ -121,9 +149,9 @@ impl<'a> Table<'a> {
         self.report.add(path::join(&self.path, key), problem, self.get(key), Some(expected.into()));
     }
 
-    /// Whether the key has a value, right or wrong.
+    /// Whether the key has a value, right or wrong. For finding out which keys there are, all have.
     pub(crate) fn has(&self, key: &str) -> bool {
-        self.get(key).is_some()
+        self.report.is_of_keys() || self.get(key).is_some()
     }
 
     /// Reports every key that nobody asked for.
