@@ -39,6 +39,8 @@ struct Point {
     utilisation: f64,
     /// The worst of any application, in seconds of its rate.
     over_admission: f64,
+    /// The rule that was broken, which ended the run: what is measured is what came before.
+    broken: Option<String>,
 }
 
 /// How much is asked for.
@@ -105,14 +107,12 @@ fn play(nodes: usize, apps: usize, clusters: usize, kind: Kind) -> anyhow::Resul
     let scenario =
         Scenario::parse("scale", &story).with_context(|| format!("the story is wrong:\n{story}"))?;
     let outcome = scenario.run(1, LedgerKind::Memory)?;
-    if let Some(failure) = outcome.failure {
-        anyhow::bail!(
-            "a rule was broken with {nodes} nodes and {apps} applications: {:?}",
-            failure.violation
-        );
-    }
     let summary = outcome.summary;
     ensure!(summary.seconds > 0.0, "nothing was measured");
+    let broken = outcome.failure.map(|failure| {
+        let violation = failure.violation;
+        format!("{nodes} x {apps} on {clusters} clusters, {kind:?}: {}: {}", violation.rule, violation.what)
+    });
     let sum = |of: fn(&tollgate_sim::AppSummary) -> u64| summary.apps.iter().map(of).sum::<u64>();
     Ok(Point {
         nodes,
@@ -125,6 +125,7 @@ fn play(nodes: usize, apps: usize, clusters: usize, kind: Kind) -> anyhow::Resul
         convergence: summary.measure(Measure::Convergence, None),
         utilisation: sum(|app| app.passed) as f64 / sum(|app| app.ideal).max(1) as f64,
         over_admission: summary.measure(Measure::OverAdmission, None).unwrap_or_default(),
+        broken,
     })
 }
 
@@ -166,7 +167,7 @@ fn report(plan: &Plan, points: &[Point]) -> anyhow::Result<Report> {
         .flatten()
         .collect(),
         reading: include_str!("reading.md"),
-        remarks: Vec::new(),
+        remarks: points.iter().filter_map(|point| point.broken.clone()).collect(),
         method: vec![include_str!("method.md").into()],
         numbers: pretty(&points)?,
         picture: picture(plan, points).svg(),

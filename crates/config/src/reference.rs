@@ -137,7 +137,7 @@ impl Meanings {
             let (code, comment) = line.split_once(" # ").unwrap_or((line, ""));
             let code = code.trim();
             if let Some(name) = code.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
-                table = name.trim_matches(['[', ']']).to_owned();
+                name.trim_matches(['[', ']']).clone_into(&mut table);
                 let about =
                     if comment.is_empty() { std::mem::take(&mut about) } else { comment.trim().to_owned() };
                 if !about.is_empty() {

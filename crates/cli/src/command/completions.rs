@@ -5,7 +5,7 @@ use clap_complete::Shell;
 
 /// Print completions for a shell
 ///
-/// Where they go depends on the shell, for instance: tollgate completions bash > /etc/bash_completion.d/tollgate
+/// Where they go depends on the shell, for instance: `tollgate completions bash > /etc/bash_completion.d/tollgate`
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
     /// The shell
