@@ -37,9 +37,9 @@ impl Page {
             let fence = line.trim_start().strip_prefix("```");
             match (&mut open, fence) {
                 (Some(_), Some(_)) => page.last().blocks.extend(open.take()),
-                (Some(block), None) => block.text += &format!("{line}\n"),
+                (Some(block), None) => block.text.extend([line, "\n"]),
                 (None, Some(language)) => {
-                    open = Some(Block { language: language.trim().into(), ..Block::default() })
+                    open = Some(Block { language: language.trim().into(), ..Block::default() });
                 }
                 (None, None) => page.add(line),
             }
