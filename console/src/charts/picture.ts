@@ -28,6 +28,14 @@ export function bars(series: Curve[], names: string[], unit: string): Picture {
   return { kind: 'bar', series, names, unit, short, full }
 }
 
+/** What a chart shows, for those who cannot see it: each bar, or how each curve ends. */
+export function told({ series, names, unit }: Picture): string {
+  const parts = names
+    ? names.map((name, index) => `${name} ${full(series[0]?.values?.[index] ?? 0)}`)
+    : series.map((one) => `${one.name} ${full(one.points?.at(-1)?.[1] ?? 0)}`)
+  return `${parts.join(', ')} ${unit}`
+}
+
 function full(value: number): string {
   return Number.isInteger(value) ? whole(value) : value.toFixed(1)
 }
