@@ -14,6 +14,8 @@ export interface LoadOptions {
   on?: WatchSource<unknown>
   /** Load again so often, in milliseconds, while the page can be seen. */
   every?: () => number
+  /** Do not load while this holds. */
+  unless?: () => boolean
 }
 
 /** What went wrong, in words. */
@@ -49,6 +51,7 @@ export function useLoad<T>(read: () => Promise<T>, options: LoadOptions = {}): L
   let timer = 0
 
   async function reload(): Promise<void> {
+    if (options.unless?.()) return
     const turn = ++latest
     window.clearTimeout(timer)
     is_loading.value = true

@@ -33,7 +33,7 @@ export const en = {
     enabled: 'Enabled', disabled: 'Disabled', shadow: 'Shadow', version: 'Version', none: 'No application matches', delete_title: 'Delete {id}?', delete_what: 'Its requests will be refused as unknown, and its leases are void. Type the name to confirm.',
     deleted: '{id} is deleted', created: '{id} is created', reset: 'Reset bucket', reset_title: 'Start the bucket of {id} over?', reset_what: 'Tokens, debt and burst allowance start anew.', reset_done: 'The bucket starts over',
     detail_live: 'Last five minutes, live', history: 'History', quota: 'Quota', bucket: 'Bucket', by_operation: 'By operation', by_reason: 'Refusals by reason, since start', leased: 'On lease', held: 'Held here', burst_left: 'Burst left', borrowed: 'Borrowed',
-    consumed: 'Spent in all', operation: 'Operation', pending: 'A change is scheduled for {time}', edit_quota: 'Edit quota', shadowed: 'Would be refused', connections: 'Connections', live_refusals: 'Watch refusals',
+    consumed: 'Spent in all', operation: 'Operation', pending: 'A change is scheduled for {time}', edit_quota: 'Edit quota', shadowed: 'Would be refused', refused_or_would: 'Refused, or would be', connections: 'Connections', live_refusals: 'Watch refusals',
   },
   editor: {
     title_new: 'New application', title_edit: 'Quota of {id}', step_edit: 'Edit', step_review: 'Review', step_done: 'Applied', review: 'Review the change', nothing: 'Nothing has changed',

@@ -33,7 +33,7 @@ export const zh: Messages = {
     enabled: '启用', disabled: '停用', shadow: '影子', version: '版本', none: '没有匹配的应用', delete_title: '删除 {id}？', delete_what: '它的请求将按未知应用拒绝，租约作废。输入名称以确认。',
     deleted: '{id} 已删除', created: '{id} 已创建', reset: '重置令牌桶', reset_title: '重置 {id} 的令牌桶？', reset_what: '令牌、欠款和突发额度都从头开始。', reset_done: '令牌桶已重置',
     detail_live: '最近五分钟（实时）', history: '历史', quota: '配额', bucket: '令牌桶', by_operation: '按操作', by_reason: '启动以来按原因的拒绝', leased: '租出', held: '本节点持有', burst_left: '剩余突发', borrowed: '已借',
-    consumed: '累计花费', operation: '操作', pending: '有一项变更将于 {time} 生效', edit_quota: '编辑配额', shadowed: '本应拒绝', connections: '连接', live_refusals: '查看拒绝流',
+    consumed: '累计花费', operation: '操作', pending: '有一项变更将于 {time} 生效', edit_quota: '编辑配额', shadowed: '本应拒绝', refused_or_would: '拒绝或本应拒绝', connections: '连接', live_refusals: '查看拒绝流',
   },
   editor: {
     title_new: '新建应用', title_edit: '{id} 的配额', step_edit: '编辑', step_review: '核对', step_done: '已应用', review: '核对变更', nothing: '没有变化',

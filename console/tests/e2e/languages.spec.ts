@@ -19,7 +19,8 @@ function foreign(own: typeof en, other: typeof en): string[] {
 test.beforeAll(settle)
 
 test('every page speaks Chinese, and only that', async ({ page }) => {
-  const english = foreign(zh, en)
+  // The button that brings English back is in English, and so are reasons that were written in it.
+  const english = foreign(zh, en).filter((text) => ![zh.app.language, en.editor.rollback].includes(text))
   expect(english.length).toBeGreaterThan(200)
   await login(page)
   await isLive(page)
@@ -38,8 +39,7 @@ test('every page speaks Chinese, and only that', async ({ page }) => {
         for (const name of ['aria-label', 'placeholder', 'title']) texts.push(element.getAttribute(name) ?? '')
       return texts
     })
-    // The button that brings English back is in English.
-    expect(shown.filter((text) => text !== zh.app.language && english.includes(text)), path).toEqual([])
+    expect(shown.filter((text) => english.includes(text)), path).toEqual([])
     if (path === '/' || path === '/apps/app-a') await page.screenshot({ path: `artifacts/chinese-${path === '/' ? 'dashboard' : 'app'}.png`, fullPage: true })
   }
 })
