@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { says } from './alerts'
 import { address, ApiError } from './api/client'
-import { bars, gapped, lines, told } from './charts/picture'
+import { bars, finished, gapped, lines, told } from './charts/picture'
 import { csv } from './csv'
 import { duration, percent, short } from './format'
 import { locale } from './i18n'
@@ -71,6 +71,15 @@ describe('messages', () => {
       const others = zh[group as keyof typeof zh] as Record<string, string>
       for (const [key, text] of Object.entries(messages)) expect(names(others[key] ?? ''), `${group}.${key}`).toEqual(names(text))
     }
+  })
+})
+
+describe('finished', () => {
+  it('leaves out a last point whose time is not over, unless there is no other', () => {
+    const points = [{ timestamp: 0 }, { timestamp: 10_000 }]
+    expect(finished(points, 10, 19_999)).toEqual([{ timestamp: 0 }])
+    expect(finished(points, 10, 20_000)).toEqual(points)
+    expect(finished([{ timestamp: 0 }], 10, 5)).toEqual([{ timestamp: 0 }])
   })
 })
 

@@ -40,6 +40,12 @@ function full(value: number): string {
   return Number.isInteger(value) ? whole(value) : value.toFixed(1)
 }
 
+/** Points without the last if its time is not over yet: a rate of half a minute, shared out over a whole one, is too low. */
+export function finished<T extends { timestamp: number }>(points: T[], step: number, now: number): T[] {
+  const last = points.at(-1)
+  return last && points.length > 1 && last.timestamp + step * 1_000 > now ? points.slice(0, -1) : points
+}
+
 /** Points with a hole wherever nothing was recorded: a line across it would be a lie. */
 export function gapped<T extends { timestamp: number }>(
   points: T[],
