@@ -66,7 +66,7 @@ export const zh: Messages = {
   explain: { hint: '决策编号，可从响应头或拒绝流中取得', ask: '解释', id: '决策', verdict: '结论', working: '消耗如何算出', path: '经过的层级', limit: '上限', remaining: '剩余', retry: '重试等待', policy: '策略版本', base: '基础', bandwidth: '带宽', units: '{bytes} 字节计 {n} 个带宽单位', recent: '最近的决策', gone: '没有保留这个决策，只保留最近的。', reset: '恢复到满' },
   verdict: { allowed: '允许', refused: '拒绝', shadowed: '影子' },
   outcome: { granted: '发放', passed_on: '上交', refused: '拒绝' },
-  versions: { version: '版本', author: '作者', kind: '类型', touched: '涉及', diff: '变更内容', rollback: '回到此版本', rollback_title: '回到版本 {n}？', rollback_what: '此后的变更都会恢复：', nothing: '没有差异', done: '已回到版本 {n}', applied: '已在 {n} / {of} 个节点生效', whole: '（整体）' },
+  versions: { version: '版本', author: '作者', kind: '类型', touched: '涉及', diff: '变更内容', rollback: '回到此版本', rollback_title: '回到版本 {n}？', rollback_what: '此后的变更都会恢复：', nothing: '没有差异', done: '已回到版本 {n}', applied: '已在 {n} / {of} 个节点生效' },
   audit: { actor: '操作人', action: '动作', target: '对象', ip: '地址', details: '详情' },
   settings: {
     users: '用户', tokens: '机器令牌', rules: '告警规则', webhooks: 'Webhook', system: '系统', new_user: '新建用户', username: '用户名', role: '角色', last_login: '最近登录', disable: '停用', enable: '启用', reset_password: '重设密码', revoke: '结束会话', revoked: '{name} 的会话已结束', password_is: '{name} 的密码：', new_token: '新建令牌', token_is: '令牌 {name}：', expires: '到期', created_by: '创建人', last_used: '最近使用', days: '天数',
