@@ -50,13 +50,15 @@ fmt: need-rust ## Format the code
 	@echo "==> formatting"
 	@cargo fmt --all
 
-lint: need-rust need-cargo-deny ## Check format, lints and dependencies
+lint: need-rust need-cargo-deny need-node ## Check format, lints and dependencies, and those of the console
 	@echo "==> format"
 	@cargo fmt --all --check
 	@echo "==> lints"
 	@cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 	@echo "==> dependencies"
 	@scripts/deny
+	@echo "==> the console, and its types against the API"
+	@scripts/console lint
 
 check-api: need-rust ## Try every route of the admin API with what strangers may send (schemathesis)
 	@echo "==> the admin API against its own description"
