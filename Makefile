@@ -10,10 +10,10 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 PROPTEST_CASES ?= 20000
 SEEDS ?= 10000
 
-.PHONY: help run test bench soak fmt lint deb check-api check-deploy doc loom deny need-rust need-redis need-proxies need-peers need-envoy need-redis-clients need-postgres need-prometheus need-cargo-deny console need-node need-chromium
+.PHONY: help run test bench soak fmt lint deb check-api check-deploy doc loom deny need-rust need-redis need-proxies need-peers need-envoy need-redis-clients need-postgres need-prometheus need-cargo-deny console screenshots need-node need-chromium
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: need-rust console ## Run everything in one terminal, with traffic (tollgate demo)
 	@echo "==> building and running the demo"
@@ -21,6 +21,10 @@ run: need-rust console ## Run everything in one terminal, with traffic (tollgate
 
 console: need-node ## Build the console, if it has changed
 	@scripts/console build
+
+screenshots: need-rust need-node need-chromium ## Make the pictures of the README anew, from the demo
+	@echo "==> pictures of the console"
+	@scripts/console screenshots
 
 test: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus need-node need-chromium ## Check everything: format, lints, tests, model, docs, examples, dependencies
 	@scripts/test
@@ -46,13 +50,15 @@ fmt: need-rust ## Format the code
 	@echo "==> formatting"
 	@cargo fmt --all
 
-lint: need-rust need-cargo-deny ## Check format, lints and dependencies
+lint: need-rust need-cargo-deny need-node ## Check format, lints and dependencies, and those of the console
 	@echo "==> format"
 	@cargo fmt --all --check
 	@echo "==> lints"
 	@cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 	@echo "==> dependencies"
 	@scripts/deny
+	@echo "==> the console, and its types against the API"
+	@scripts/console lint
 
 deb: need-rust console ## Build the Debian package (cargo-deb, installed once)
 	@scripts/deb

@@ -7,7 +7,7 @@ export default defineConfig({
   workers: 1,
   timeout: 300_000,
   expect: { timeout: 15_000 },
-  reporter: [['list'], ['./tests/e2e/sum.ts']],
+  reporter: [['list'], ['./tests/sum.ts']],
   use: {
     testIdAttribute: 'data-test',
     viewport: { width: 1280, height: 800 },

@@ -15,7 +15,7 @@ const nodes = await openapiTS(description)
 const types = `// Made from the description of the API by scripts/types.mjs. Not to be edited.\n\n${astToString(nodes)}`
 if (check === '--check') {
   if ((await readFile(file, 'utf8')) !== types) {
-    console.error('src/api/schema.d.ts is not what the server describes: run npm run types')
+    console.error('src/api/schema.d.ts is not what the server describes: run scripts/console types')
     process.exit(1)
   }
 } else {

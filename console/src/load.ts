@@ -14,6 +14,8 @@ export interface LoadOptions {
   on?: WatchSource<unknown>
   /** Load again so often, in milliseconds, while the page can be seen. */
   every?: () => number
+  /** Do not load while this holds. */
+  unless?: () => boolean
 }
 
 /** What went wrong, in words. */
@@ -26,6 +28,20 @@ export function saying(caught: unknown): string {
   return fields?.length ? fields.join('; ') : caught.message
 }
 
+/** The most entries that the server gives at once. */
+const MOST = 500
+
+/** Reads a list to its end. */
+export async function everything<T>(read: (page: number, limit: number) => Promise<{ data: T[]; total: number }>): Promise<T[]> {
+  const all: T[] = []
+  for (let page = 1; ; page++) {
+    const { data, total } = await read(page, MOST)
+    all.push(...data)
+    // What was deleted meanwhile is not waited for.
+    if (all.length >= total || data.length === 0) return all
+  }
+}
+
 /** Reads something for a page: at first, when what it depends on changes, and from time to time. */
 export function useLoad<T>(read: () => Promise<T>, options: LoadOptions = {}): Load<T> {
   const data = shallowRef<T | null>(null)
@@ -35,6 +51,7 @@ export function useLoad<T>(read: () => Promise<T>, options: LoadOptions = {}): L
   let timer = 0
 
   async function reload(): Promise<void> {
+    if (options.unless?.()) return
     const turn = ++latest
     window.clearTimeout(timer)
     is_loading.value = true

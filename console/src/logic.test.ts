@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { says } from './alerts'
 import { address, ApiError } from './api/client'
-import { gapped } from './charts/picture'
+import { bars, finished, gapped, lines, told } from './charts/picture'
 import { csv } from './csv'
 import { duration, percent, short } from './format'
 import { locale } from './i18n'
 import { en } from './i18n/en'
 import { zh } from './i18n/zh'
+import { everything } from './load'
 import { blank, differences, fieldErrors } from './policy'
 
 describe('address', () => {
@@ -69,5 +71,42 @@ describe('messages', () => {
       const others = zh[group as keyof typeof zh] as Record<string, string>
       for (const [key, text] of Object.entries(messages)) expect(names(others[key] ?? ''), `${group}.${key}`).toEqual(names(text))
     }
+  })
+})
+
+describe('finished', () => {
+  it('leaves out a last point whose time is not over, unless there is no other', () => {
+    const points = [{ timestamp: 0 }, { timestamp: 10_000 }]
+    expect(finished(points, 10, 19_999)).toEqual([{ timestamp: 0 }])
+    expect(finished(points, 10, 20_000)).toEqual(points)
+    expect(finished([{ timestamp: 0 }], 10, 5)).toEqual([{ timestamp: 0 }])
+  })
+})
+
+describe('told', () => {
+  it('says how curves end, and every bar', () => {
+    const curves = [{ name: 'Passed', colour: '', points: [[0, 1], [1, 12_345]] as [number, number][] }, { name: 'Refused', colour: '', points: [] }]
+    expect(told(lines(curves, '/s'))).toBe('Passed 12,345, Refused 0 /s')
+    expect(told(bars([{ name: 'Cost', colour: '', values: [7, 8] }], ['GET', 'PUT'], 'tokens'))).toBe('GET 7, PUT 8 tokens')
+  })
+})
+
+describe('says', () => {
+  it('puts an alert into the words of whoever looks, and those of rules it does not know as the server does', () => {
+    const alert = { rule: 'refusal_ratio', subject: 'app-c', value: 0.42, message: '42 % of the requests of app-c are refused' }
+    expect(says(alert)).toBe('42% of the requests of app-c are refused')
+    locale.value = 'zh'
+    expect(says(alert)).toBe('app-c 的请求有 42% 被拒绝')
+    expect(says({ rule: 'emergency', subject: 'c', value: 1, message: 'c is in emergency mode: disks: slow' })).toBe('c 处于紧急模式：disks: slow')
+    locale.value = 'en'
+    expect(says({ ...alert, rule: 'of another version' })).toBe(alert.message)
+  })
+})
+
+describe('everything', () => {
+  it('reads a list to its end, even if it gets shorter meanwhile', async () => {
+    const pages = [[1, 2], [3]]
+    expect(await everything((page) => Promise.resolve({ data: pages[page - 1] ?? [], total: 3 }))).toEqual([1, 2, 3])
+    expect(await everything((page) => Promise.resolve({ data: pages[page - 1] ?? [], total: 9 }))).toEqual([1, 2, 3])
   })
 })

@@ -33,7 +33,7 @@ export function useQuery<T extends string>(key: string, otherwise: T, known?: re
 }
 
 /** The number of the page of a list, from 1. */
-export function usePage(): WritableComputedRef<number> {
-  const page = useQuery('page', '1')
+export function usePage(key = 'page'): WritableComputedRef<number> {
+  const page = useQuery(key, '1')
   return computed({ get: () => Math.max(1, Math.trunc(Number(page.value)) || 1), set: (value) => (page.value = String(value)) })
 }

@@ -28,8 +28,22 @@ export function bars(series: Curve[], names: string[], unit: string): Picture {
   return { kind: 'bar', series, names, unit, short, full }
 }
 
+/** What a chart shows, for those who cannot see it: each bar, or how each curve ends. */
+export function told({ series, names, unit }: Picture): string {
+  const parts = names
+    ? names.map((name, index) => `${name} ${full(series[0]?.values?.[index] ?? 0)}`)
+    : series.map((one) => `${one.name} ${full(one.points?.at(-1)?.[1] ?? 0)}`)
+  return `${parts.join(', ')} ${unit}`
+}
+
 function full(value: number): string {
   return Number.isInteger(value) ? whole(value) : value.toFixed(1)
+}
+
+/** Points without the last if its time is not over yet: a rate of half a minute, shared out over a whole one, is too low. */
+export function finished<T extends { timestamp: number }>(points: T[], step: number, now: number): T[] {
+  const last = points.at(-1)
+  return last && points.length > 1 && last.timestamp + step * 1_000 > now ? points.slice(0, -1) : points
 }
 
 /** Points with a hole wherever nothing was recorded: a line across it would be a lie. */

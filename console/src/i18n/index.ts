@@ -17,7 +17,7 @@ export function t(key: Key, values: Record<string, string | number> = {}): strin
 }
 
 /** The message for a word of the server; the word itself if there is none. */
-export function word(group: keyof Messages, name: string): string {
+export function word(group: keyof Messages, name: string, values: Record<string, string> = {}): string {
   const key = `${group}.${name}`
-  return i18n.global.te(key, 'en') ? i18n.global.t(key) : name
+  return i18n.global.te(key, 'en') ? i18n.global.t(key, values) : name
 }

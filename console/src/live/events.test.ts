@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { flow, headroom, type LiveMetrics } from './events'
+import { decidedHere, flow, headroom, type LiveMetrics } from './events'
 
 function second(values: Partial<LiveMetrics>): LiveMetrics {
   const health = { status: 'healthy' as const, latency_p50: 0, latency_p95: 0, latency_p99: 0, connection_pool_usage: 0 }
@@ -29,5 +29,13 @@ describe('headroom', () => {
   it('is a share of all clusters together', () => {
     expect(headroom(second({ clusters: { a: cluster, b: { ...cluster, available: 750 } } }))).toBe(0.5)
     expect(headroom(second({}))).toBe(0)
+  })
+})
+
+describe('decidedHere', () => {
+  it('is the share of decisions for which nobody was asked, if there were any', () => {
+    expect(decidedHere(second({ requests: 15, refused: 5, misses: 5 }))).toBe(0.75)
+    expect(decidedHere(second({ refused: 1, misses: 3 }))).toBe(0)
+    expect(decidedHere(second({}))).toBeNull()
   })
 })

@@ -64,9 +64,24 @@ export function flow(before: LiveMetrics | undefined, now: LiveMetrics): TokenFl
   return { granted, drawn, spent: now.cost }
 }
 
-/** How full each tier is, from 0 to 1. */
+/** What anybody may still have, in tokens. */
+export function slack(now: LiveMetrics): number {
+  return Object.values(now.clusters).reduce((sum, cluster) => sum + cluster.available, 0)
+}
+
+/** What all clusters stand, in tokens a second. */
+export function capacity(now: LiveMetrics): number {
+  return Object.values(now.clusters).reduce((sum, cluster) => sum + cluster.capacity, 0)
+}
+
+/** What anybody may still have, as a share of the capacity: more than 1 if tokens are saved up for bursts. */
 export function headroom(now: LiveMetrics): number {
-  const clusters = Object.values(now.clusters)
-  const capacity = clusters.reduce((sum, cluster) => sum + cluster.capacity, 0)
-  return capacity === 0 ? 0 : clusters.reduce((sum, cluster) => sum + cluster.available, 0) / capacity
+  const most = capacity(now)
+  return most === 0 ? 0 : slack(now) / most
+}
+
+/** The share of decisions that needed nobody else; none if there were none. */
+export function decidedHere(now: LiveMetrics): number | null {
+  const decisions = now.requests + now.refused
+  return decisions === 0 ? null : 1 - Math.min(now.misses, decisions) / decisions
 }

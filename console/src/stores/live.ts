@@ -5,7 +5,7 @@ import type { LiveEvent, LiveMetrics, Moment } from '@/live/events'
 import { LiveSocket, STALE_AFTER, type SocketState, type World } from '@/live/socket'
 
 /** How many seconds are remembered. */
-const REMEMBERED = 300
+export const REMEMBERED = 300
 
 /** How many refusals are. */
 const REFUSALS = 500

@@ -25,6 +25,28 @@ export const test = base.extend<{ complaints: string[] }>({
 
 export { expect }
 
+/** What the browser itself says of one answer of the server that is not a success: that is expected, and everything else is not. */
+export function expectAnswer(complaints: string[], status: number): void {
+  expect(complaints.splice(0)).toEqual([expect.stringMatching(new RegExp(`^Failed to load resource: the server responded with a status of ${status} `))])
+}
+
+/** Makes sure that the first password has been changed, by whichever test comes first. */
+export async function settle(): Promise<void> {
+  const ask = async (method: string, path: string, body: unknown, token = ''): Promise<Response> =>
+    fetch(`${admin()}${path}`, { method, headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) }, body: JSON.stringify(body) })
+  const first = await ask('POST', '/api/v1/login', { username: 'admin', password: process.env['PASSWORD'] })
+  if (!first.ok) return
+  const { access_token } = (await first.json()) as { access_token: string }
+  expect((await ask('PUT', '/api/v1/me/password', { current: process.env['PASSWORD'], new: OWN_PASSWORD }, access_token)).status).toBe(200)
+}
+
+/** What a chart tells those who cannot see it: the latest number of each curve. */
+export async function charted(page: Page, chart: string): Promise<Record<string, number>> {
+  const told = (await page.getByTestId(chart).getAttribute('aria-label')) ?? ''
+  const numbers = [...told.matchAll(/(Passed|Refused|Would be refused) ([\d,.]+)/g)]
+  return Object.fromEntries(numbers.map(([, name, number]) => [name, Number(number?.replaceAll(',', ''))]))
+}
+
 export async function login(page: Page, name = 'admin', password = OWN_PASSWORD): Promise<void> {
   await page.goto('/login')
   await page.locator('input[name=username]').fill(name)

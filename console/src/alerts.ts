@@ -1,0 +1,14 @@
+import type { Schemas } from '@/api/client'
+import { percent, whole } from '@/format'
+import { word } from '@/i18n'
+
+const LEVELS = ['normal', 'mild', 'significant', 'fail_open']
+
+/** What an alert says, in the language that is chosen; as the server puts it if its rule is one that this console does not know. */
+export function says(alert: Pick<Schemas['Alert'], 'rule' | 'subject' | 'value' | 'message'>): string {
+  const { rule, subject, value, message } = alert
+  // Why there is an emergency is only said in the server's own words.
+  const why = message.slice(message.indexOf(': ') + 2)
+  const told = word('alert_says', rule, { subject, share: percent(value), n: whole(value), level: word('level', LEVELS[value] ?? ''), why })
+  return told === rule ? message : told
+}
