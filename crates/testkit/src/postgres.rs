@@ -1,5 +1,5 @@
 use crate::port::free_port;
-use crate::process::{Process, run};
+use crate::process::{Process, Signal, run};
 use crate::server::PATIENCE;
 use anyhow::Context;
 use std::fs;
@@ -15,7 +15,7 @@ pub struct PostgresServer {
     port: u16,
     programs: PathBuf,
     _home: TempDir,
-    _process: Process,
+    process: Process,
 }
 
 impl PostgresServer {
@@ -33,7 +33,7 @@ impl PostgresServer {
         let mut command = as_postgres(&programs.join("postgres"));
         command.arg("-D").arg(&data).args(["-p", &port.to_string(), "-h", "127.0.0.1", "-k", ""]);
         command.args(["-c", "fsync=off", "-c", "max_connections=50"]);
-        let server = Self { port, programs, _home: home, _process: Process::start(&mut command)? };
+        let server = Self { port, programs, _home: home, process: Process::start(&mut command)? };
         let start = Instant::now();
         while server.psql("SELECT 1").is_err() {
             anyhow::ensure!(start.elapsed() < PATIENCE, "postgres does not answer on port {port}");
@@ -52,6 +52,13 @@ impl PostgresServer {
         let port = self.port.to_string();
         let words = ["-h", "127.0.0.1", "-p", &port, "-U", "postgres", "-d", "postgres", "-c", text];
         run(Command::new(self.programs.join("psql")).args(words))
+    }
+}
+
+/// A server that is killed leaves its own processes behind: it is asked to end them first.
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        let _ = self.process.end(Signal::Quit, PATIENCE);
     }
 }
 
