@@ -1,5 +1,6 @@
 //! What the binary can be asked to do: one file per command.
 
+mod apply;
 mod audit;
 mod check;
 mod demo;
@@ -7,8 +8,12 @@ mod diff;
 mod explain;
 mod file;
 mod import;
+mod openapi;
+mod replay;
+mod running;
 mod serve;
 mod simulate;
+mod user;
 mod validate;
 
 use clap::Subcommand;
@@ -24,8 +29,12 @@ pub(crate) enum Command {
     Audit(audit::Audit),
     Validate(validate::Validate),
     Diff(diff::Diff),
+    Apply(apply::Apply),
+    Replay(replay::Replay),
     Import(import::Import),
     Simulate(simulate::Simulate),
+    User(user::User),
+    Openapi(openapi::Openapi),
 }
 
 impl Command {
@@ -39,8 +48,12 @@ impl Command {
             Self::Audit(audit) => audit.run(),
             Self::Validate(validate) => validate.run(),
             Self::Diff(diff) => diff.run(),
+            Self::Apply(apply) => apply.run(),
+            Self::Replay(replay) => replay.run(),
             Self::Import(import) => import.run(),
             Self::Simulate(simulate) => simulate.run(),
+            Self::User(user) => user.run(),
+            Self::Openapi(openapi) => openapi.run(),
         }
     }
 }
