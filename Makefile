@@ -10,7 +10,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 PROPTEST_CASES ?= 20000
 SEEDS ?= 10000
 
-.PHONY: help run test bench soak fmt lint deb check-api check-deploy doc loom deny need-rust need-redis need-proxies need-peers need-envoy need-redis-clients need-postgres need-prometheus need-cargo-deny console screenshots need-node need-chromium
+.PHONY: help run test bench soak fmt lint deb check-api check-deploy doc loom deny need-rust need-redis need-proxies need-peers need-envoy need-redis-clients need-postgres need-prometheus need-schemathesis need-cargo-deny console screenshots need-node need-chromium
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,7 +26,7 @@ screenshots: need-rust need-node need-chromium ## Make the pictures of the READM
 	@echo "==> pictures of the console"
 	@scripts/console screenshots
 
-test: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus need-node need-chromium ## Check everything: format, lints, tests, model, docs, examples, dependencies
+test: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus need-schemathesis need-node need-chromium ## Check everything: format, lints, tests, model, docs, examples, dependencies
 	@scripts/test
 
 bench: need-rust need-redis need-peers ## Measure the limiter, the ledger and the gateway against their peers
@@ -63,7 +63,7 @@ lint: need-rust need-cargo-deny need-node ## Check format, lints and dependencie
 deb: need-rust console ## Build the Debian package (cargo-deb, installed once)
 	@scripts/deb
 
-check-api: need-rust ## Try every route of the admin API with what strangers may send (schemathesis)
+check-api: need-rust need-schemathesis ## Try every route of the admin API with what strangers may send (schemathesis)
 	@echo "==> the admin API against its own description"
 	@scripts/check-api
 
@@ -101,6 +101,9 @@ need-postgres:
 
 need-prometheus:
 	@scripts/need-prometheus
+
+need-schemathesis:
+	@scripts/need-schemathesis
 
 need-cargo-deny:
 	@scripts/need-cargo-deny

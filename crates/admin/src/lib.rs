@@ -21,15 +21,18 @@ mod form;
 mod history;
 mod live;
 mod metrics;
+mod outbound;
 mod plane;
 mod policy;
 mod problem;
+mod prometheus;
 mod sampler;
 mod secret;
 mod server;
 mod settings;
 mod state;
 mod store;
+mod telemetry;
 mod ticket;
 pub mod whatif;
 

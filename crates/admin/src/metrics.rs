@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 use tollgate_core::reason::Reason;
+use tollgate_core::units::Nanos;
+use tollgate_node::{WAIT_BOUNDS, Waited};
 
 /// The most applications that have numbers of their own. The others are told as `other`, together.
 const MAX_APPS: usize = 500;
@@ -74,6 +76,7 @@ impl Collector for Snapshot {
         of_apps(&mut page, &*self.admin.plane, &live)?;
         of_clusters(&mut page, &live)?;
         of_ledger(&mut page, &live)?;
+        of_waits(&mut page, &self.admin.plane.waited())?;
         of_connections(&mut page, &*self.admin.plane, &live)?;
         let node: &str = &self.admin.settings.node;
         page.gauge(
@@ -286,12 +289,12 @@ fn of_ledger(page: &mut Page<'_>, live: &Live) -> Result<(), fmt::Error> {
         &rows(&|s| s.version as f64),
     )?;
     page.gauge("node_leases", "applications that this node holds tokens for", &rows(&|s| s.leases as f64))?;
-    let seconds = rows(&|s| s.calls.latency.get() as f64 / 1e9);
+    let latency = rows(&|s| seconds(s.calls.latency));
     page.gauge_in(
         "ledger_latency",
         "how long the ledger's last answer took",
         Some(&Unit::Seconds),
-        &seconds,
+        &latency,
     )?;
     let percentiles: Vec<_> = [("50", 50), ("95", 95), ("99", 99)]
         .map(|(name, percent)| ([("percentile", name)], live.latency(percent) / 1e3))
@@ -306,6 +309,20 @@ fn of_ledger(page: &mut Page<'_>, live: &Live) -> Result<(), fmt::Error> {
     page.counter("ledger_calls", "calls to the ledger", &calls)?;
     let failed: Vec<_> = live.standing.iter().map(|(id, s)| ([("cluster", &**id)], s.calls.failed)).collect();
     page.counter("ledger_failed_calls", "calls that failed or were not answered in time", &failed)
+}
+
+fn of_waits(page: &mut Page<'_>, waited: &Waited) -> Result<(), fmt::Error> {
+    let bounds = WAIT_BOUNDS.iter().map(|bound| seconds(*bound)).chain([f64::INFINITY]);
+    let buckets: Vec<(f64, u64)> = bounds.zip(waited.counts).collect();
+    let help = "how long requests waited for the ledger; those decided in memory did not";
+    let mut family =
+        page.encoder.encode_descriptor("decision_wait", help, Some(&Unit::Seconds), MetricType::Histogram)?;
+    let count = waited.counts.iter().sum();
+    family.encode_histogram::<NoLabelSet>(seconds(waited.total), count, &buckets, None)
+}
+
+fn seconds(span: Nanos) -> f64 {
+    span.get() as f64 / 1e9
 }
 
 fn of_connections(page: &mut Page<'_>, plane: &dyn Plane, live: &Live) -> Result<(), fmt::Error> {

@@ -8,13 +8,14 @@ use std::time::Duration;
 use tollgate_core::id::{AppId, ClusterId};
 use tollgate_core::quota::Capacity;
 use tollgate_core::units::{Millis, Nanos, Ratio};
+use tollgate_ledger::board::Note;
 use tollgate_ledger::book::Audit;
 use tollgate_ledger::connection::{ConnectionEvent, NodeStats};
 use tollgate_ledger::protocol::{AppView, ClusterView, LedgerError, MAX_PAGE, PutApp};
-use tollgate_ledger::{Answer, Ledger, Slots};
+use tollgate_ledger::{Answer, Board, Ledger, Slots};
 use tollgate_node::connection::Connections;
 use tollgate_node::desk::Standing;
-use tollgate_node::{App, DecisionId, Node, Record};
+use tollgate_node::{App, DecisionId, Node, Record, Waited};
 
 /// How long an operator waits for the ledger.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -29,6 +30,7 @@ pub(crate) trait Plane: Send + Sync {
     fn latest(&self, most: usize) -> Vec<Record>;
     fn explain(&self, id: DecisionId) -> Option<Record>;
     fn strangers_refused(&self) -> u64;
+    fn waited(&self) -> Waited;
     fn connections(&self, cluster: &str) -> Option<&Connections>;
     /// The time by which connections are dated.
     fn now(&self) -> Nanos;
@@ -53,6 +55,8 @@ pub(crate) trait Plane: Send + Sync {
     ) -> Asked<'a, Vec<AppView>>;
     fn cluster<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, ClusterView>;
     fn audit<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, Audit>;
+    fn pin<'a>(&'a self, cluster: &'a ClusterId, note: &'a Note) -> Asked<'a, ()>;
+    fn pinned<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, Vec<Note>>;
     fn connection_stats<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, Vec<NodeStats>>;
     fn connection_events<'a>(
         &'a self,
@@ -67,7 +71,7 @@ fn bounded<'a, T: 'a>(answer: impl Future<Output = Answer<T>> + Send + 'a) -> As
     Box::pin(async move { tokio::time::timeout(PATIENCE, answer).await.unwrap_or(Err(LedgerError::Timeout)) })
 }
 
-impl<L: Ledger + Slots + 'static> Plane for Node<L> {
+impl<L: Ledger + Slots + Board + 'static> Plane for Node<L> {
     fn standing(&self) -> BTreeMap<ClusterId, Standing> {
         Self::standing(self)
     }
@@ -86,6 +90,10 @@ impl<L: Ledger + Slots + 'static> Plane for Node<L> {
 
     fn strangers_refused(&self) -> u64 {
         Self::strangers_refused(self)
+    }
+
+    fn waited(&self) -> Waited {
+        Self::waited(self)
     }
 
     fn connections(&self, cluster: &str) -> Option<&Connections> {
@@ -144,6 +152,14 @@ impl<L: Ledger + Slots + 'static> Plane for Node<L> {
 
     fn audit<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, Audit> {
         bounded(self.ledger().audit(cluster))
+    }
+
+    fn pin<'a>(&'a self, cluster: &'a ClusterId, note: &'a Note) -> Asked<'a, ()> {
+        bounded(self.ledger().pin(cluster, note))
+    }
+
+    fn pinned<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, Vec<Note>> {
+        bounded(self.ledger().pinned(cluster))
     }
 
     fn connection_stats<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, Vec<NodeStats>> {

@@ -28,8 +28,15 @@ const MAX_REFUSALS: usize = 100;
 /// How often the balance is looked at for drift, in seconds: that reads all of a ledger.
 const DRIFT_EVERY: u64 = 30;
 
+/// How often other nodes are told how this one is doing, in seconds; a node that was not heard of for three times as long is
+/// not shown any more.
+const PIN_EVERY: u64 = 5;
+
 /// How long resolved alerts and series that nobody adds to are kept, in milliseconds.
-const KEPT_MS: i64 = 30 * 86_400_000;
+const KEPT_MS: i64 = 30 * DAY_MS;
+
+/// Milliseconds of a day.
+const DAY_MS: i64 = 86_400_000;
 
 /// Looks once a second until it is told to stop; then writes everything down.
 pub(crate) async fn run(admin: Shared, mut stop: watch::Receiver<bool>) {
@@ -48,7 +55,7 @@ pub(crate) async fn run(admin: Shared, mut stop: watch::Receiver<bool>) {
     save(&admin, all).await;
 }
 
-async fn stopped(stop: &mut watch::Receiver<bool>) {
+pub(crate) async fn stopped(stop: &mut watch::Receiver<bool>) {
     // An error means that nobody is left who could say so.
     let _ = stop.wait_for(|is_stopping| *is_stopping).await;
 }
@@ -61,6 +68,8 @@ struct Watcher {
     drift: BTreeMap<String, f64>,
     last_decision: Option<DecisionId>,
     has_first_version: bool,
+    /// The versions of policies that the other nodes were told.
+    versions: BTreeMap<ClusterId, u64>,
     looks: u64,
 }
 
@@ -89,6 +98,7 @@ impl Watcher {
             self.drift = drift(admin).await;
         }
         alert::run(&mut self.judge, admin, &live, &self.drift).await;
+        self.tell_nodes(admin).await;
         if admin.is_shared {
             let report = json!(nodes::own(admin)).to_string();
             let _ = admin.store.report_node(&admin.settings.node, &report, now).await;
@@ -98,6 +108,7 @@ impl Watcher {
         if self.looks.is_multiple_of(3_600) {
             let _ = admin.store.forget_alerts(now - KEPT_MS).await;
             let _ = admin.store.forget_series(now - KEPT_MS).await;
+            let _ = admin.store.forget_audit(now - i64::from(admin.settings.audit_days) * DAY_MS).await;
             Self::forget_gone(admin, &live);
         }
         self.looks += 1;
@@ -114,6 +125,16 @@ impl Watcher {
             recorder.names().filter(|name| !known.contains(name.as_str())).cloned().collect();
         for name in &gone {
             recorder.forget(name);
+        }
+    }
+
+    /// Tells the other nodes how this one is doing, now and then, and whenever it applies other policies.
+    async fn tell_nodes(&mut self, admin: &Admin) {
+        let versions: BTreeMap<ClusterId, u64> =
+            admin.plane.standing().into_iter().map(|(id, standing)| (id, standing.version)).collect();
+        if self.looks.is_multiple_of(PIN_EVERY) || self.versions != versions {
+            nodes::pin(admin).await;
+            self.versions = versions;
         }
     }
 

@@ -1,6 +1,7 @@
 use std::net::SocketAddr;
+use tollgate_config::Config;
 use tollgate_config::gateway::Network;
-use tollgate_config::{Config, settings};
+use tollgate_config::settings::{self, Telemetry};
 use tollgate_core::cost::PriceList;
 use tollgate_core::id::NodeId;
 
@@ -9,6 +10,8 @@ use tollgate_core::id::NodeId;
 pub struct Settings {
     /// Where it listens; port 0 for any free one.
     pub listen: SocketAddr,
+    /// Where other nodes reach it, if not there.
+    pub advertise: Option<SocketAddr>,
     /// The node that it is part of.
     pub node: NodeId,
     /// The path of an SQLite file, or `postgres://...`.
@@ -25,6 +28,12 @@ pub struct Settings {
     pub logins_per_minute: u64,
     /// Whether webhooks may be sent to private addresses.
     pub private_webhooks: bool,
+    /// For how many days the audit is kept.
+    pub audit_days: u32,
+    /// The Prometheus server that history is taken from; without one it is this node's own.
+    pub prometheus: Option<String>,
+    /// Where traces go.
+    pub telemetry: Telemetry,
     /// What requests cost where an application says nothing of it.
     pub prices: PriceList,
 }
@@ -39,15 +48,19 @@ impl Settings {
     pub fn from_config(config: &Config, node: NodeId) -> Self {
         let settings::Admin {
             database,
+            advertise,
             origins,
             trusted_proxies,
             secure_cookies,
             calls_per_second,
             logins_per_minute,
             private_webhooks,
+            audit_days,
+            prometheus,
         } = config.settings.admin.clone();
         Self {
             listen: config.settings.listen.admin,
+            advertise,
             node,
             database: database.reveal().to_owned(),
             origins,
@@ -56,7 +69,15 @@ impl Settings {
             calls_per_second,
             logins_per_minute,
             private_webhooks,
+            audit_days,
+            prometheus,
+            telemetry: config.settings.telemetry.clone(),
             prices: *config.policy.prices(),
         }
+    }
+
+    /// Where other nodes reach it. An address that stands for all of a machine says nothing to others.
+    pub(crate) fn reachable_at(&self) -> Option<SocketAddr> {
+        self.advertise.or(Some(self.listen).filter(|address| !address.ip().is_unspecified()))
     }
 }

@@ -4,7 +4,7 @@ use anyhow::{Context, bail, ensure};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::client::conn::http1;
-use hyper::header::{CONTENT_TYPE, HOST};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
@@ -31,16 +31,33 @@ pub(crate) async fn ask(
     target: &str,
     body: Option<&Value>,
 ) -> anyhow::Result<Answer> {
+    ask_as(base, "", method, target, body).await
+}
+
+/// The same for a door that wants to know who asks.
+pub(crate) async fn ask_as(
+    base: &str,
+    token: &str,
+    method: Method,
+    target: &str,
+    body: Option<&Value>,
+) -> anyhow::Result<Answer> {
     let authority = base.strip_prefix("http://").map(|rest| rest.trim_end_matches('/'));
     let Some(authority) = authority.filter(|rest| !rest.is_empty() && !rest.contains('/')) else {
         bail!("not the address of a tollgate (got {base:?}, expected http:// and a host and port)");
     };
-    let call = call(authority, method, target, body);
+    let call = call(authority, token, method, target, body);
     let answer = tokio::time::timeout(PATIENCE, call).await;
     answer.with_context(|| format!("{base} does not answer"))?.with_context(|| format!("cannot ask {base}"))
 }
 
-async fn call(authority: &str, method: Method, target: &str, body: Option<&Value>) -> anyhow::Result<Answer> {
+async fn call(
+    authority: &str,
+    token: &str,
+    method: Method,
+    target: &str,
+    body: Option<&Value>,
+) -> anyhow::Result<Answer> {
     let place = if authority.contains(':') { authority.to_owned() } else { format!("{authority}:80") };
     let stream = TcpStream::connect(place).await?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
@@ -49,6 +66,9 @@ async fn call(authority: &str, method: Method, target: &str, body: Option<&Value
     let mut request = Request::builder().method(method).uri(target).header(HOST, authority);
     if body.is_some() {
         request = request.header(CONTENT_TYPE, "application/json");
+    }
+    if !token.is_empty() {
+        request = request.header(AUTHORIZATION, format!("Bearer {token}"));
     }
     let response = sender.send_request(request.body(Full::new(content))?).await?;
     let status = response.status();

@@ -1,4 +1,4 @@
-//! `tollgate validate` and `tollgate diff`, run as a user would.
+//! Commands that need nothing to be running, run as a user would.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use serde_json::{Value, json};
@@ -150,11 +150,59 @@ fn a_wrong_file_has_no_difference() {
 }
 
 #[test]
+fn the_admin_api_is_described() {
+    let answer = tollgate(&["openapi"]);
+    let document: Value = serde_json::from_str(&answer.out).unwrap();
+    assert_eq!((answer.code, document["openapi"].as_str().unwrap().split_at(3).0), (Some(0), "3.1"));
+    assert!(document["paths"]["/api/v1/apps"]["get"].is_object());
+}
+
+#[test]
+fn accounts_need_a_database_that_is_there() {
+    let answer = tollgate(&["user", "list", "--set", "admin.database=/nowhere/tollgate.db"]);
+    assert_eq!((answer.code, answer.out.as_str()), (Some(2), ""));
+    assert!(answer.err.contains("/nowhere/tollgate.db"), "{}", answer.err);
+}
+
+#[test]
+fn demand_is_played_under_two_files() {
+    let app = |burst: u32| {
+        format!("[[apps]]\nid = 'a'\nguaranteed_quota = 10\nburst_quota = {burst}\nborrow = false\n")
+    };
+    let small = Scratch::new("small.toml", &app(10));
+    let large = Scratch::new("large.toml", &app(1000));
+    let demand = Scratch::new("demand.csv", "second,app,tokens\n1790000000,a,500\n1790000001,a,5\n");
+    let play = |after: &Scratch, before: &Scratch| {
+        let files = ["--demand", demand.path(), "--before", before.path()];
+        tollgate(&[&["replay", after.path(), "--json"][..], &files].concat())
+    };
+    let better = play(&large, &small);
+    let value: Value = serde_json::from_str(&better.out).unwrap();
+    let (before, after) = (&value["apps"][0]["before"], &value["apps"][0]["after"]);
+    assert_eq!((better.code, &after["refused"], &after["demanded"]), (Some(0), &json!(0), &json!(505)));
+    assert!(before["refused"].as_u64().unwrap() > 400, "{value}");
+    assert_eq!(play(&small, &large).code, Some(1));
+    let wrong = Scratch::new("wrong.csv", "1790000000,stranger,500\n");
+    let answer = tollgate(&["replay", small.path(), "--demand", wrong.path()]);
+    assert_eq!(answer.code, Some(2));
+    assert!(answer.err.contains("demand of stranger"), "{}", answer.err);
+}
+
+#[test]
 fn a_wrong_call_ends_with_two_and_help_with_zero() {
     assert_eq!(tollgate(&["validate"]).code, Some(2));
     assert_eq!(tollgate(&["dance"]).code, Some(2));
     assert_eq!(tollgate(&[]).code, Some(2));
-    for arguments in [&["--version"][..], &["--help"], &["validate", "--help"], &["diff", "--help"]] {
+    for arguments in [&["--version"][..], &["--help"], &["user", "reset-password", "--help"]] {
         assert_eq!(tollgate(arguments).code, Some(0), "{arguments:?}");
+    }
+    let commands = [
+        "serve", "demo", "check", "explain", "audit", "validate", "diff", "apply", "replay", "import",
+        "simulate", "user", "openapi", "reference", "completions", "man",
+    ];
+    for command in commands {
+        let help = tollgate(&[command, "--help"]);
+        assert_eq!(help.code, Some(0), "{command}");
+        assert!(help.out.contains(&format!("Usage: tollgate {command}")), "{}", help.out);
     }
 }

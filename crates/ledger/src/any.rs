@@ -1,5 +1,6 @@
 //! A ledger of either kind, for programs that choose by configuration.
 
+use crate::board::{Board, Note};
 use crate::book::Audit;
 use crate::connection::{ConnectionEvent, Hold, HoldReply, NodeStats, Report, Slots};
 use crate::ledger::{Answer, Ledger};
@@ -149,5 +150,15 @@ impl Slots for AnyLedger {
         limit: usize,
     ) -> Answer<Vec<ConnectionEvent>> {
         ask!(self, ledger => ledger.connection_events(cluster, app, limit))
+    }
+}
+
+impl Board for AnyLedger {
+    async fn pin(&self, cluster: &ClusterId, note: &Note) -> Answer<()> {
+        ask!(self, ledger => ledger.pin(cluster, note))
+    }
+
+    async fn pinned(&self, cluster: &ClusterId) -> Answer<Vec<Note>> {
+        ask!(self, ledger => ledger.pinned(cluster))
     }
 }

@@ -6,10 +6,12 @@
 //! - [`Book`] is one cluster as plain state, handed the time by its caller: the rules themselves.
 //! - [`Notices`] are hints that something has changed, which no one may depend on.
 //! - [`Slots`] is what every ledger can do about connections, on slots that are leased as tokens are.
+//! - [`Board`] is where nodes leave notes about themselves for the operators of the others.
 //! - [`protocol`] is what nodes and operators say to a ledger, and what it answers.
 
 #[cfg(feature = "redis")]
 mod any;
+pub mod board;
 pub mod book;
 mod clock;
 pub mod connection;
@@ -25,6 +27,7 @@ mod snapshot;
 
 #[cfg(feature = "redis")]
 pub use any::AnyLedger;
+pub use board::Board;
 pub use book::Book;
 pub use clock::{LedgerClock, WallClock};
 pub use connection::Slots;

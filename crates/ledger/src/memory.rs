@@ -1,3 +1,4 @@
+use crate::board::Boards;
 use crate::book::{Audit, Book};
 use crate::clock::{LedgerClock, WallClock};
 use crate::connection::Slates;
@@ -20,6 +21,7 @@ use tollgate_core::units::{Millis, Ratio, Tokens};
 pub struct MemoryLedger<C = WallClock> {
     books: Mutex<BTreeMap<ClusterId, Book>>,
     slates: Slates,
+    boards: Boards,
     clock: C,
     hub: Hub<ClusterId>,
 }
@@ -34,13 +36,19 @@ impl MemoryLedger {
 impl<C: LedgerClock> MemoryLedger<C> {
     /// An empty ledger on another clock.
     pub fn with_clock(clock: C) -> Self {
-        Self { books: Mutex::default(), slates: Slates::default(), clock, hub: Hub::default() }
+        Self {
+            books: Mutex::default(),
+            slates: Slates::default(),
+            boards: Boards::default(),
+            clock,
+            hub: Hub::default(),
+        }
     }
 
     /// A ledger that goes on where a snapshot was taken.
     #[cfg(feature = "snapshot")]
     pub fn restore(snapshot: Snapshot, clock: C) -> Self {
-        Self { books: Mutex::new(snapshot.books), slates: Slates::default(), clock, hub: Hub::default() }
+        Self { books: Mutex::new(snapshot.books), ..Self::with_clock(clock) }
     }
 
     /// All that it knows, to be written to a file. The lock is held for the copy only.
@@ -51,6 +59,10 @@ impl<C: LedgerClock> MemoryLedger<C> {
 
     pub(crate) const fn slates(&self) -> &Slates {
         &self.slates
+    }
+
+    pub(crate) const fn boards(&self) -> &Boards {
+        &self.boards
     }
 
     pub(crate) fn now(&self) -> Millis {

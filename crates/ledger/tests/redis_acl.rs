@@ -7,6 +7,7 @@ use tollgate_core::id::{AppId, ClusterId, NodeId};
 use tollgate_core::priority::Priority;
 use tollgate_core::quota::{Capacity, LoanTerms, Quota};
 use tollgate_core::units::{Millis, Rate, Tokens};
+use tollgate_ledger::board::{Board, Note};
 use tollgate_ledger::protocol::{AppPolicy, Carry, Entry, PutApp, Seed, Sync};
 use tollgate_ledger::script::ScriptLedger;
 use tollgate_ledger::{Ledger, LedgerError, RedisEngine, RedisLedger};
@@ -80,6 +81,8 @@ async fn everything(ledger: &RedisLedger) -> Result {
     ledger.reset(&c, &app).await?;
     ledger.reconcile(&c).await?;
     ledger.audit(&c).await?;
+    ledger.pin(&c, &Note { node: NodeId::new("node-1")?, text: "well".into() }).await?;
+    ledger.pinned(&c).await?;
     ledger.depart(&c, &call(2)?).await?;
     ledger.delete_app(&c, &app).await?;
     let heard = async {

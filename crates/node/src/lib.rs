@@ -30,6 +30,7 @@ mod speak;
 mod sync;
 mod tally;
 mod throttle;
+mod waits;
 
 pub use app::{App, Terms};
 pub use bell::Bell;
@@ -44,3 +45,4 @@ pub use reserve::{EndError, NotAReservation, ReservationId};
 pub use roster::Roster;
 pub use tally::Spending;
 pub use throttle::Fare;
+pub use waits::{WAIT_BOUNDS, Waited};

@@ -14,6 +14,7 @@ use crate::request::Request;
 use crate::roster::Roster;
 use crate::speak::{Ticket, deliver};
 use crate::sync::lock;
+use crate::waits::{Waited, Waits};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -68,6 +69,7 @@ pub(crate) struct Inner<L> {
     strangers_refused: AtomicU64,
     prices: PriceList,
     recorder: Recorder,
+    waits: Waits,
     pub(crate) names: Names,
     /// Said once, when the node stops.
     closing: watch::Sender<bool>,
@@ -130,6 +132,7 @@ impl<L: Ledger + Slots + 'static> Node<L> {
             strangers_refused: AtomicU64::new(0),
             prices: *policy.prices(),
             recorder: Recorder::default(),
+            waits: Waits::default(),
             names: Names::default(),
             closing: watch::Sender::new(false),
             tasks: tokio::sync::Mutex::default(),
@@ -191,7 +194,9 @@ impl<L: Ledger + Slots + 'static> Node<L> {
     /// Waits for what the ledger has to say about a request.
     pub async fn wait(&self, miss: Miss) -> Result<Permit, Decision> {
         let Miss { app, price } = miss;
+        let since = self.inner.clock.now();
         let answer = self.inner.ask(&app, price).await;
+        self.inner.waits.note(self.inner.clock.now().since(since));
         answer.or_else(|refused| app.refuse(price, refused))
     }
 
@@ -226,6 +231,11 @@ impl<L: Ledger + Slots + 'static> Node<L> {
     pub fn standing(&self) -> BTreeMap<ClusterId, Standing> {
         let now = self.inner.clock.now();
         self.inner.desks.iter().map(|(id, counter)| (id.clone(), lock(&counter.desk).standing(now))).collect()
+    }
+
+    /// How long requests waited for the ledger.
+    pub fn waited(&self) -> Waited {
+        self.inner.waits.read()
     }
 
     /// The last decisions that were recorded, the latest first.

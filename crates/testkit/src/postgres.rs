@@ -55,12 +55,10 @@ impl PostgresServer {
     }
 }
 
+/// A server that is killed leaves its own processes behind: it is asked to end them first.
 impl Drop for PostgresServer {
-    /// If it were killed, some of the processes that it started would outlive it.
     fn drop(&mut self) {
-        if self.process.signal(Signal::Quit).is_ok() {
-            let _ = self.process.wait();
-        }
+        let _ = self.process.end(Signal::Quit, PATIENCE);
     }
 }
 

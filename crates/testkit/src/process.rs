@@ -1,5 +1,7 @@
 use anyhow::Context;
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// What can be done to a process from the outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +12,7 @@ pub enum Signal {
     Stop,
     /// `SIGCONT`: it goes on.
     Continue,
-    /// `SIGQUIT`: it stops at once, together with the processes that it started.
+    /// `SIGQUIT`: it should end at once, and what it started too.
     Quit,
 }
 
@@ -39,9 +41,15 @@ impl Process {
         run(Command::new("kill").arg(name).arg(self.0.id().to_string())).map(drop)
     }
 
-    /// Waits until it has ended by itself.
-    pub(crate) fn wait(&mut self) -> anyhow::Result<()> {
-        self.0.wait().context("cannot wait for a process").map(drop)
+    /// Sends a signal and waits until it has ended, for so long at most.
+    pub(crate) fn end(&mut self, signal: Signal, patience: Duration) -> anyhow::Result<()> {
+        self.signal(signal)?;
+        let start = Instant::now();
+        while self.0.try_wait()?.is_none() {
+            anyhow::ensure!(start.elapsed() < patience, "it does not end");
+            thread::sleep(Duration::from_millis(10));
+        }
+        Ok(())
     }
 }
 

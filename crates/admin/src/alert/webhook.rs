@@ -1,23 +1,17 @@
 //! Messages to other systems: signed, tried again, never more than a few at a time, and not into private networks.
 
 use crate::clock;
+use crate::outbound;
 use crate::secret;
 use crate::store::{Store, WebhookRow};
 use bytes::Bytes;
 use hmac::{Hmac, KeyInit, Mac};
-use http::{Request, Uri, header};
-use http_body_util::{BodyExt, Full, Limited};
-use hyper_util::rt::TokioIo;
-use rustls::pki_types::ServerName;
+use http::Uri;
 use serde_json::Value;
 use sha2::Sha256;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::sync::mpsc;
-use tokio_rustls::TlsConnector;
 
 /// How many messages may wait; more are dropped, and said to be.
 const WAITING: usize = 256;
@@ -30,9 +24,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long to wait before the second attempt; twice as long before each next.
 const PAUSE: Duration = Duration::from_secs(1);
-
-/// The most bytes of an answer that are read.
-const MAX_ANSWER: usize = 64 << 10;
 
 /// Takes messages to be sent.
 #[derive(Clone, Debug)]
@@ -95,43 +86,13 @@ async fn deliver(
 /// One attempt. The address is looked up, judged and used: nobody can change it in between.
 async fn post(place: &WebhookRow, body: Bytes, is_private_allowed: bool) -> Result<(), String> {
     let uri = check_url(&place.url, is_private_allowed)?;
-    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
-    let is_tls = uri.scheme_str() == Some("https");
-    let port = uri.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
-    let found = tokio::net::lookup_host((host.as_str(), port)).await.map_err(|error| error.to_string())?;
-    let address = found.into_iter().find(|address| is_private_allowed || is_public(address.ip()));
-    let address: SocketAddr = address.ok_or("the host has no public address")?;
-    let stream = TcpStream::connect(address).await.map_err(|error| error.to_string())?;
-    if is_tls {
-        let name = ServerName::try_from(host).map_err(|error| error.to_string())?;
-        let stream = tls()?.connect(name, stream).await.map_err(|error| error.to_string())?;
-        exchange(stream, place, &uri, body).await
-    } else {
-        exchange(stream, place, &uri, body).await
-    }
-}
-
-async fn exchange<S>(stream: S, place: &WebhookRow, uri: &Uri, body: Bytes) -> Result<(), String>
-where
-    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
-    let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream));
-    let (mut sender, connection) = handshake.await.map_err(|error| error.to_string())?;
-    let connection = tokio::spawn(connection);
+    let address = outbound::look_up(&uri, |ip| is_private_allowed || is_public(ip)).await?;
     let timestamp = (clock::wall() / 1_000).to_string();
-    let request = Request::post(uri.path_and_query().map_or("/", |path| path.as_str()))
-        .header(header::HOST, uri.authority().map_or("", |authority| authority.as_str()))
-        .header(header::CONTENT_TYPE, "application/json")
-        .header(header::USER_AGENT, concat!("tollgate/", env!("CARGO_PKG_VERSION")))
-        .header("x-tollgate-timestamp", &timestamp)
-        .header("x-tollgate-signature", sign(&place.secret, &timestamp, &body))
-        .body(Full::new(body))
-        .map_err(|error| error.to_string())?;
-    let response = sender.send_request(request).await.map_err(|error| error.to_string())?;
-    let status = response.status();
-    let _ = Limited::new(response.into_body(), MAX_ANSWER).collect().await;
-    connection.abort();
-    if status.is_success() { Ok(()) } else { Err(format!("it answered {status}")) }
+    let headers = [
+        ("x-tollgate-signature", sign(&place.secret, &timestamp, &body)),
+        ("x-tollgate-timestamp", timestamp),
+    ];
+    outbound::post(&uri, address, &headers, body).await
 }
 
 /// `sha256=` and the HMAC of the time, a dot and the body: whoever has the secret can tell that it is ours, and recent.
@@ -141,16 +102,6 @@ fn sign(secret: &str, timestamp: &str, body: &[u8]) -> String {
     mac.update(b".");
     mac.update(body);
     format!("sha256={}", secret::hex(&mac.finalize().into_bytes()))
-}
-
-fn tls() -> Result<TlsConnector, String> {
-    let mut roots = rustls::RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let config =
-        builder.map_err(|error| error.to_string())?.with_root_certificates(roots).with_no_client_auth();
-    Ok(TlsConnector::from(Arc::new(config)))
 }
 
 /// The URL, if messages may be sent there as far as can be told without looking its host up.
@@ -202,6 +153,7 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::SocketAddr;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 

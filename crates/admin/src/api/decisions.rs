@@ -1,11 +1,13 @@
 //! Why a request was decided as it was.
 
 use super::page::{Params, Segment};
+use super::peers;
 use crate::auth::Viewer;
 use crate::problem::{FieldError, Problem};
 use crate::state::Shared;
 use axum::Json;
 use axum::extract::State;
+use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use tollgate_core::decision::{Tier, Verdict};
 use tollgate_core::units::Millis;
@@ -13,7 +15,7 @@ use tollgate_node::{DecisionId, Record};
 use utoipa::{IntoParams, ToSchema};
 
 /// A decision, with everything a person may ask about it.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Decision {
     /// Its name.
     id: String,
@@ -56,7 +58,7 @@ pub(crate) enum VerdictName {
 }
 
 /// What one tier did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 struct TraceStep {
     /// Which tier.
     tier: String,
@@ -65,7 +67,7 @@ struct TraceStep {
 }
 
 /// What a request costs, and how that was found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 struct CostWorking {
     /// Tokens in all.
     total: u64,
@@ -127,7 +129,8 @@ pub(crate) async fn list(
     Ok(Json(Decisions { data: wanted.take(limit as usize).collect() }))
 }
 
-/// Explains a decision by its name, which the response to the request had.
+/// Explains a decision by its name, which the response to the request had. If this node does not know it, the nodes that
+/// share its database are asked.
 #[utoipa::path(get, path = "/api/v1/decisions/{id}", tag = "decisions", params(("id" = String, Path,)),
     extensions(("x-required-role" = json!("viewer"))),
     responses((status = 200, description = "the decision", body = Decision)))]
@@ -135,11 +138,16 @@ pub(crate) async fn explain(
     State(admin): State<Shared>,
     _: Viewer,
     Segment(id): Segment<String>,
+    headers: HeaderMap,
 ) -> Result<Json<Decision>, Problem> {
     let name: DecisionId =
         id.parse().map_err(|error: tollgate_node::NotADecision| Problem::malformed(error.to_string()))?;
-    let record = admin.plane.explain(name).ok_or_else(|| Problem::not_found("decision", &id))?;
-    Ok(Json(Decision::from(&record)))
+    if let Some(record) = admin.plane.explain(name) {
+        return Ok(Json(Decision::from(&record)));
+    }
+    let path = format!("/api/v1/decisions/{name}");
+    let found = peers::ask(&admin, &headers, &path).await?;
+    found.map(Json).ok_or_else(|| Problem::not_found("decision", &id))
 }
 
 impl From<&Record> for Decision {

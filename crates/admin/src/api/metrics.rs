@@ -6,6 +6,7 @@ use crate::auth::Viewer;
 use crate::history::{Point, Range, Series, cost_of, of_all, of_app, requests_of};
 use crate::live::Live;
 use crate::problem::Problem;
+use crate::prometheus::{self, Step};
 use crate::state::{Admin, Shared};
 use axum::Json;
 use axum::extract::State;
@@ -332,6 +333,7 @@ pub(crate) async fn overall(
     Params(look): Params<Look>,
 ) -> Json<Metrics> {
     let (live, range) = (admin.live(), look.range.unwrap_or_default());
+    let elsewhere = prometheus::steps(&admin, None, range).await;
     let recorder = admin.recorder();
     let series = recorder.overall();
     let points: Vec<&Point> = points(series, range, live.at).collect();
@@ -341,7 +343,7 @@ pub(crate) async fn overall(
         l1_available: live.clusters.values().map(|view| view.slack.floor()).sum(),
         l2_stats: l2(&live),
         l3_cache_hit_ratio: hit_ratio(&points),
-        request_rate: rates(&points, range),
+        request_rate: elsewhere.map_or_else(|| rates(&points, range), |steps| rates_of(&steps)),
         tokens: points.iter().map(|point| token_point(point)).collect(),
         cost_distribution: distribution(&points),
         connection_stats: connections(series, &live),
@@ -362,6 +364,7 @@ pub(crate) async fn of_application(
 ) -> Result<Json<AppMetrics>, Problem> {
     let found = existing(&admin, &name).await?;
     let (live, range) = (admin.live(), look.range.unwrap_or_default());
+    let elsewhere = prometheus::steps(&admin, Some(&found.id), range).await;
     let counts = admin.plane.apps().iter().find(|app| *app.id() == found.id).map(|app| app.counts());
     let reasons = tollgate_core::reason::Reason::ALL.iter();
     let refused_by_reason = counts.into_iter().flat_map(|counts| {
@@ -384,12 +387,17 @@ pub(crate) async fn of_application(
         held: point.values[of_app::HELD].into(),
         connections: point.values[of_app::CONNECTIONS].into(),
     });
+    let points: Vec<AppPoint> = points.collect();
+    let points = match elsewhere {
+        Some(steps) => with_steps(points, &steps),
+        None => points,
+    };
     Ok(Json(AppMetrics {
         app_id: name.clone(),
         timestamp: live.at,
         step: range.step(),
         now: live.apps.get(&found.id).map(|app| app.flow.into()).unwrap_or_default(),
-        points: points.collect(),
+        points,
         refused_by_reason: refused_by_reason.collect(),
     }))
 }
@@ -440,6 +448,7 @@ pub(crate) async fn dashboard(
     });
     let (live, range) = (admin.live(), look.range.unwrap_or_default());
     let top = top(&admin, &live);
+    let elsewhere = prometheus::steps(&admin, None, range).await;
     let recorder = admin.recorder();
     let series = recorder.overall();
     let shown: Vec<&Point> = points(series, range, live.at).collect();
@@ -458,7 +467,7 @@ pub(crate) async fn dashboard(
         },
         metrics: DashboardMetrics {
             step: range.step(),
-            request_rate: rates(&shown, range),
+            request_rate: elsewhere.map_or_else(|| rates(&shown, range), |steps| rates_of(&steps)),
             cost_distribution: distribution(&shown),
             token_availability: TokenAvailability {
                 l1: available(&live),
@@ -477,6 +486,36 @@ pub(crate) async fn dashboard(
         alerts: alerts.collect(),
         redis_health: redis_health(&live),
     }))
+}
+
+fn rates_of(steps: &BTreeMap<i64, Step>) -> Vec<RatePoint> {
+    let point = |(at, step): (&i64, &Step)| RatePoint {
+        timestamp: at * 1_000,
+        requests: step.requests,
+        cost: step.cost,
+        refused: step.refused,
+    };
+    steps.iter().map(point).collect()
+}
+
+/// What happened on all nodes, beside what this node knows of the tokens and connections of the time.
+fn with_steps(own: Vec<AppPoint>, steps: &BTreeMap<i64, Step>) -> Vec<AppPoint> {
+    let own: BTreeMap<i64, AppPoint> = own.into_iter().map(|point| (point.timestamp, point)).collect();
+    let point = |(at, step): (&i64, &Step)| {
+        let timestamp = at * 1_000;
+        let known = own.get(&timestamp);
+        AppPoint {
+            timestamp,
+            requests: step.requests,
+            cost: step.cost,
+            refused: step.refused,
+            refused_cost: step.refused_cost,
+            tokens: known.map_or(0.0, |point| point.tokens),
+            held: known.map_or(0.0, |point| point.held),
+            connections: known.map_or(0.0, |point| point.connections),
+        }
+    };
+    steps.iter().map(point).collect()
 }
 
 struct Top {

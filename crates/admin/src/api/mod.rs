@@ -15,6 +15,7 @@ pub(crate) mod metrics;
 pub(crate) mod nodes;
 pub(crate) mod openapi;
 mod page;
+mod peers;
 mod session;
 mod users;
 mod versions;

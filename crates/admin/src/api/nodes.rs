@@ -7,11 +7,14 @@ use crate::state::{Admin, Shared};
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use tollgate_ledger::board::Note;
 use utoipa::ToSchema;
 
 /// For how long a node that says nothing is still shown, in milliseconds.
-const SHOWN_MS: i64 = 15_000;
+pub(super) const SHOWN_MS: i64 = 15_000;
 
 /// How a node is doing.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -20,6 +23,10 @@ pub(crate) struct NodeReport {
     pub(crate) node: String,
     /// When it said so, in milliseconds since 1970.
     pub(crate) timestamp: i64,
+    /// Where the others reach its admin API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) address: Option<String>,
     /// Requests that passed in the last second.
     pub(crate) requests: u64,
     /// Requests that were refused in the last second.
@@ -56,13 +63,13 @@ pub(crate) struct NodeCluster {
 /// The nodes that are known here.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Nodes {
-    /// This node, and those that share its database.
+    /// This node, and those that share a ledger or its database.
     data: Vec<NodeReport>,
     /// How many nodes the ledger hears of, in the largest cluster.
     total: u64,
 }
 
-/// Lists the nodes: this one, and those that share its database.
+/// Lists the nodes: this one, and those that share a ledger or its database.
 #[utoipa::path(get, path = "/api/v1/nodes", tag = "metrics", extensions(("x-required-role" = json!("viewer"))),
     responses((status = 200, description = "the nodes that are known here", body = Nodes)))]
 pub(crate) async fn list(State(admin): State<Shared>, _: Viewer) -> Result<Json<Nodes>, Problem> {
@@ -71,16 +78,56 @@ pub(crate) async fn list(State(admin): State<Shared>, _: Viewer) -> Result<Json<
     Ok(Json(Nodes { total: heard.max(data.len() as u64), data }))
 }
 
-/// How the nodes are doing that are known here.
+/// How the nodes are doing that are known here: by the database, by the boards of the ledgers, and by being this one. A
+/// ledger that is out of reach tells of nobody.
 pub(crate) async fn reports(admin: &Admin) -> Result<Vec<NodeReport>, Problem> {
-    let own = own(admin);
     let rows = admin.store.node_reports(clock::wall() - SHOWN_MS).await?;
-    let mut reports: Vec<NodeReport> =
-        rows.into_iter().filter_map(|(_, _, report)| serde_json::from_str(&report).ok()).collect();
-    reports.retain(|report| report.node != own.node);
-    reports.push(own);
-    reports.sort_by(|a, b| a.node.cmp(&b.node));
-    Ok(reports)
+    let mut texts: Vec<String> = rows.into_iter().map(|(_, _, report)| report).collect();
+    for cluster in admin.clusters() {
+        let notes = admin.plane.pinned(&cluster).await.unwrap_or_default();
+        texts.extend(notes.into_iter().map(|note| note.text));
+    }
+    let told = texts.iter().filter_map(|text| serde_json::from_str(text).ok());
+    Ok(merged(told.chain([own(admin)])))
+}
+
+/// One report for each node, by name, of what may have come by several ways: the latest of everything.
+fn merged(reports: impl Iterator<Item = NodeReport>) -> Vec<NodeReport> {
+    let mut nodes: BTreeMap<String, NodeReport> = BTreeMap::new();
+    for mut report in reports {
+        if let Some(known) = nodes.remove(&report.node) {
+            let (older, mut newer) =
+                if known.timestamp > report.timestamp { (report, known) } else { (known, report) };
+            for (cluster, standing) in older.clusters {
+                newer.clusters.entry(cluster).or_insert(standing);
+            }
+            report = newer;
+        }
+        nodes.insert(report.node.clone(), report);
+    }
+    nodes.into_values().collect()
+}
+
+/// Tells the others how this node is doing, on the boards of its ledgers: of each cluster what concerns it.
+pub(crate) async fn pin(admin: &Admin) {
+    let own = own(admin);
+    for cluster in admin.clusters() {
+        let Some((name, standing)) = own.clusters.get_key_value(&*cluster) else { continue };
+        if standing.cut_off {
+            continue;
+        }
+        let report =
+            NodeReport { clusters: BTreeMap::from([(name.clone(), standing.clone())]), ..own.clone() };
+        let note = Note { node: admin.settings.node.clone(), text: json!(report).to_string() };
+        // Whether the ledger can be reached is told elsewhere.
+        let _ = admin.plane.pin(&cluster, &note).await;
+    }
+}
+
+/// Where a node is reached that told so.
+pub(super) fn address_in(report: &str) -> Option<SocketAddr> {
+    let report: NodeReport = serde_json::from_str(report).ok()?;
+    report.address?.parse().ok()
 }
 
 /// How this node is doing.
@@ -102,10 +149,56 @@ pub(crate) fn own(admin: &Admin) -> NodeReport {
     NodeReport {
         node: admin.settings.node.to_string(),
         timestamp: clock::wall(),
+        address: admin.settings.reachable_at().map(|address| address.to_string()),
         requests: live.flow.requests,
         refused: live.flow.refused,
         held: live.apps.values().map(|app| app.held).sum(),
         connections: live.connections.open,
         clusters: clusters.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(node: &str, timestamp: i64, clusters: &[(&str, u64)]) -> NodeReport {
+        let standing = |version| NodeCluster {
+            level: "normal".into(),
+            cut_off: false,
+            version,
+            epoch: 1,
+            leases: 0,
+            latency_ms: 0.0,
+            calls: 0,
+            failed_calls: 0,
+        };
+        let clusters = clusters.iter().map(|(id, version)| ((*id).to_owned(), standing(*version))).collect();
+        NodeReport {
+            node: node.into(),
+            timestamp,
+            address: None,
+            requests: 0,
+            refused: 0,
+            held: 0,
+            connections: 0,
+            clusters,
+        }
+    }
+
+    #[test]
+    fn what_comes_by_several_ways_is_one_report() {
+        let told = [
+            report("b", 5, &[("x", 7)]),
+            report("a", 9, &[("x", 4)]),
+            report("b", 3, &[("x", 6), ("y", 2)]),
+            report("a", 9, &[("y", 5)]),
+        ];
+        let merged = merged(told.into_iter());
+        let versions: Vec<(&str, Vec<u64>)> = merged
+            .iter()
+            .map(|node| (node.node.as_str(), node.clusters.values().map(|cluster| cluster.version).collect()))
+            .collect();
+        assert_eq!(versions, [("a", vec![4, 5]), ("b", vec![7, 2])]);
     }
 }

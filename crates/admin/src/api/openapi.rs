@@ -89,11 +89,20 @@ fn finish(mut document: utoipa::openapi::OpenApi) -> utoipa::openapi::OpenApi {
             [(&mut item.get, false), (&mut item.put, true), (&mut item.post, true), (&mut item.delete, true)];
         for (operation, is_change) in operations {
             if let Some(operation) = operation {
+                name(operation);
                 add_problems(path, operation, is_change);
             }
         }
     }
     document
+}
+
+/// Several nouns can be listed: their names set them apart for programs that are made from the description.
+fn name(operation: &mut Operation) {
+    let noun = operation.tags.iter().flatten().next().cloned().unwrap_or_default();
+    if let Some(verb) = &mut operation.operation_id {
+        *verb = format!("{noun}_{verb}");
+    }
 }
 
 fn add_problems(path: &str, operation: &mut Operation, is_change: bool) {
@@ -122,4 +131,21 @@ fn add_problems(path: &str, operation: &mut Operation, is_change: bool) {
 fn problem(description: &str) -> Response {
     let content = Content::new(Some(Ref::from_schema_name("Problem")));
     ResponseBuilder::new().description(description).content("application/problem+json", content).build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_operation_has_a_name_of_its_own() {
+        let document = serde_json::to_value(document()).unwrap();
+        let paths = document["paths"].as_object().unwrap().values();
+        let operations: Vec<_> = paths.flat_map(|item| item.as_object().unwrap().values()).collect();
+        let names: BTreeSet<&str> =
+            operations.iter().map(|operation| operation["operationId"].as_str().unwrap()).collect();
+        assert_eq!(names.len(), operations.len());
+        assert!(names.contains("apps_list") && names.contains("users_create_token"), "{names:?}");
+    }
 }

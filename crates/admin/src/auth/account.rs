@@ -3,7 +3,8 @@
 use super::{Role, password};
 use crate::clock;
 use crate::secret;
-use crate::store::{Store, StoreError, Stored, UserRow};
+use crate::store::{NewAudit, Store, StoreError, Stored, UserRow};
+use serde_json::{Value, json};
 
 /// The account that the first start makes.
 pub const FIRST_USER: &str = "admin";
@@ -56,7 +57,11 @@ impl Accounts {
         if !is_name(name) {
             return Ok(None);
         }
-        add_with_random_password(&self.store, name, role).await
+        let made = add_with_random_password(&self.store, name, role).await?;
+        if made.is_some() {
+            self.note("user.create", name, Some(&json!({"role": role}))).await?;
+        }
+        Ok(made)
     }
 
     /// Gives an account a random password, which is returned and has to be changed. Its sessions are over, and it can be
@@ -67,19 +72,40 @@ impl Accounts {
         self.store.set_password(name, &hashed(&password).await?, true).await?;
         self.store.set_role(name, &user.role, true).await?;
         self.store.revoke_sessions(name).await?;
+        self.note("user.password", name, None).await?;
         Ok(Some(password))
     }
 
     /// Changes what an account may do; false if there is no such account.
     pub async fn set_role(&self, name: &str, role: Role) -> Result<bool, StoreError> {
         let Some(user) = self.store.user(name).await? else { return Ok(false) };
-        self.store.set_role(name, role.name(), user.is_enabled).await
+        let is_done = self.store.set_role(name, role.name(), user.is_enabled).await?;
+        self.note("user.update", name, Some(&json!({"role": role}))).await?;
+        Ok(is_done)
     }
 
     /// Removes an account; false if there is none.
     pub async fn remove(&self, name: &str) -> Result<bool, StoreError> {
         self.store.revoke_sessions(name).await?;
-        self.store.delete_user(name).await
+        let is_done = self.store.delete_user(name).await?;
+        if is_done {
+            self.note("user.delete", name, None).await?;
+        }
+        Ok(is_done)
+    }
+
+    /// Writes down what was done: nobody logged in for it, but whoever did it could open the database.
+    async fn note(&self, action: &str, name: &str, after: Option<&Value>) -> Stored<()> {
+        let entry = NewAudit {
+            actor: "command line".into(),
+            actor_kind: "system".into(),
+            ip: "local".into(),
+            action: action.into(),
+            target: name.into(),
+            before: None,
+            after: after.map(ToString::to_string),
+        };
+        self.store.add_audit(&entry, clock::wall()).await
     }
 
     /// Closes the database.

@@ -16,6 +16,7 @@ use crate::secret;
 use crate::settings::Settings;
 use crate::state::{Admin, Shared};
 use crate::store::{Store, StoreError};
+use crate::telemetry;
 use axum::Router;
 use axum::routing::get;
 use std::fmt;
@@ -26,7 +27,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tollgate_ledger::{Ledger, Slots};
+use tollgate_ledger::{Board, Ledger, Slots};
 use tollgate_limiter::LimitError;
 use tollgate_node::{Node, door};
 
@@ -38,6 +39,7 @@ pub struct Handle {
     stop: watch::Sender<bool>,
     server: JoinHandle<()>,
     sampler: JoinHandle<()>,
+    telemetry: JoinHandle<()>,
     store: Store,
 }
 
@@ -71,15 +73,16 @@ impl From<StoreError> for StartError {
 }
 
 /// Starts the control plane of a node. `sources` add to `/metrics` what other parts of the process count.
-pub async fn start<L: Ledger + Slots + 'static>(
+pub async fn start<L: Ledger + Slots + Board + 'static>(
     node: Node<L>,
-    settings: Settings,
+    mut settings: Settings,
     sources: Vec<Arc<dyn Source>>,
 ) -> Result<Handle, StartError> {
     let listen = settings.listen;
     let failed = |error| StartError::Listen(listen, error);
     let listener = door::listen(listen).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
+    settings.listen = address;
     let store = Store::open(&settings.database).await?;
     let first_password = account::first_run(&store).await?;
     let keys = Keys::new(&store.setting("jwt_secret", || Ok(secret::token()?)).await?);
@@ -90,8 +93,9 @@ pub async fn start<L: Ledger + Slots + 'static>(
     let admin = Arc::new(Admin::new(Box::new(node), store.clone(), settings, keys, throttle, post, sources));
     let (stop, stopping) = watch::channel(false);
     let sampler = tokio::spawn(sampler::run(Arc::clone(&admin), stopping.clone()));
+    let telemetry = tokio::spawn(telemetry::run(Arc::clone(&admin), stopping.clone()));
     let server = tokio::spawn(serve(listener, router(admin), stopping));
-    Ok(Handle { address, first_password, stop, server, sampler, store })
+    Ok(Handle { address, first_password, stop, server, sampler, telemetry, store })
 }
 
 impl Handle {
@@ -113,6 +117,7 @@ impl Handle {
             abort.abort();
         }
         let _ = self.sampler.await;
+        let _ = self.telemetry.await;
         self.store.close().await;
     }
 }

@@ -59,7 +59,7 @@ impl AuditRow {
 }
 
 impl Store {
-    /// Writes down what somebody did. What was written down is never changed.
+    /// Writes down what somebody did. What was written down is never changed, and forgotten only when it is old.
     pub(crate) async fn add_audit(&self, entry: &NewAudit, now: i64) -> Stored<()> {
         let text = "INSERT INTO audit (id, at, actor, actor_kind, ip, action, target, before, after)
                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
@@ -76,6 +76,12 @@ impl Store {
             .execute(&self.pool)
             .await?;
         Ok(())
+    }
+
+    /// Forgets what was done before.
+    pub(crate) async fn forget_audit(&self, before: i64) -> Stored<u64> {
+        let done = sqlx::query("DELETE FROM audit WHERE at < $1").bind(before).execute(&self.pool).await?;
+        Ok(done.rows_affected())
     }
 
     /// What was done, the latest first.
@@ -111,4 +117,23 @@ async fn count(pool: &AnyPool, filter: &AuditFilter) -> Stored<i64> {
         .fetch_one(pool)
         .await?;
     Ok(row.try_get(0)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_old_is_forgotten_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("admin.db").to_str().unwrap()).await.unwrap();
+        for at in [10, 20, 30] {
+            let entry = NewAudit { actor: "ann".into(), action: "app.update".into(), ..NewAudit::default() };
+            store.add_audit(&entry, at).await.unwrap();
+        }
+        assert_eq!(store.forget_audit(20).await.unwrap(), 1);
+        let filter = AuditFilter { until: i64::MAX, ..AuditFilter::default() };
+        let page = store.audit(&filter, 0, 10).await.unwrap();
+        assert_eq!(page.rows.iter().map(|row| row.at).collect::<Vec<_>>(), [30, 20]);
+    }
 }

@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests say what they expect")]
 
+mod nodes;
 mod postgres;
 mod prometheus;
 mod roles;
 mod sqlite;
 mod suite;
 mod support;
+mod telemetry;
 mod websocket;

@@ -107,6 +107,30 @@ async fn every_panel_of_the_dashboard_has_something_to_show() {
     };
     let done = tokio::time::timeout(Duration::from_mins(1), all).await;
     assert!(done.is_ok(), "some panels show nothing");
+    charts_of_another_node(folder.path(), address).await;
+}
+
+/// A node that has seen no request shows those of the others, if Prometheus tells it.
+async fn charts_of_another_node(folder: &Path, prometheus: std::net::SocketAddr) {
+    let world = World::start_with(folder.join("other.db").to_str().unwrap(), |settings| {
+        settings.prometheus = Some(format!("http://{prometheus}"));
+    })
+    .await;
+    let token = world.admin().await;
+    for (path, points) in [
+        ("/api/v1/metrics?range=5m", "/request_rate"),
+        ("/api/v1/dashboard?range=1h", "/metrics/request_rate"),
+        ("/api/v1/metrics/apps/app-c?range=5m", "/points"),
+    ] {
+        world
+            .wait(async || {
+                let body = world.call("GET", path, &token, None).await.expect(200).body;
+                let points = body.pointer(points).unwrap().as_array().unwrap();
+                let is_some = |key: &str| points.iter().any(|point| point[key].as_f64().unwrap() > 0.0);
+                is_some("requests") && is_some("cost") && is_some("refused")
+            })
+            .await;
+    }
 }
 
 fn escaped(text: &str) -> String {

@@ -1,5 +1,6 @@
 //! What the binary can be asked to do: one file per command.
 
+mod apply;
 mod audit;
 mod check;
 mod completions;
@@ -10,8 +11,12 @@ mod file;
 mod import;
 mod man;
 mod reference;
+mod openapi;
+mod replay;
+mod running;
 mod serve;
 mod simulate;
+mod user;
 mod validate;
 
 use clap::Subcommand;
@@ -27,11 +32,15 @@ pub(crate) enum Command {
     Audit(audit::Audit),
     Validate(validate::Validate),
     Diff(diff::Diff),
+    Apply(apply::Apply),
+    Replay(replay::Replay),
     Import(import::Import),
     Simulate(simulate::Simulate),
     Reference(reference::Reference),
     Completions(completions::Completions),
     Man(man::Manual),
+    User(user::User),
+    Openapi(openapi::Openapi),
 }
 
 impl Command {
@@ -45,11 +54,15 @@ impl Command {
             Self::Audit(audit) => audit.run(),
             Self::Validate(validate) => validate.run(),
             Self::Diff(diff) => diff.run(),
+            Self::Apply(apply) => apply.run(),
+            Self::Replay(replay) => replay.run(),
             Self::Import(import) => import.run(),
             Self::Simulate(simulate) => simulate.run(),
             Self::Reference(reference) => reference.run(),
             Self::Completions(completions) => completions.run(),
             Self::Man(manual) => manual.run(),
+            Self::User(user) => user.run(),
+            Self::Openapi(openapi) => openapi.run(),
         }
     }
 }

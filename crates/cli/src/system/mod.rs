@@ -11,7 +11,7 @@ mod watch;
 
 pub(crate) use ledger::open as open_ledger;
 pub(crate) use logging::start as start_logging;
-pub(crate) use reload::Source;
+pub(crate) use reload::{Source, TOKEN_VARIABLE};
 
 use crate::output;
 use anyhow::Context;

@@ -5,6 +5,9 @@ use tollgate_config::error::{Error, Problem};
 use tollgate_config::source::{Document, Format};
 use tollgate_config::{Config, Errors, Settings};
 
+/// The variable that holds the token of whoever calls the admin API by a command. It is no key of the configuration.
+pub(crate) const TOKEN_VARIABLE: &str = "TOLLGATE_TOKEN";
+
 /// A file, the environment and flags, to be read as often as needed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Source {
@@ -26,7 +29,8 @@ impl Source {
         };
         // What is not text cannot be a value of ours; it is left to whoever it is meant for.
         let variables = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .filter(|(name, _)| name != TOKEN_VARIABLE);
         document.with_environment(variables).with_flags(self.flags.iter().map(|(k, v)| (k, v.clone()))).read()
     }
 
@@ -44,7 +48,7 @@ impl Source {
 pub(super) fn check(before: &Settings, after: &Settings) -> Result<(), Errors> {
     let (old, new) = (before.to_value(), after.to_value());
     let mut errors = Vec::new();
-    for table in ["node", "ledger", "listen", "check", "rls", "resp", "admin"] {
+    for table in ["node", "ledger", "listen", "check", "rls", "resp", "admin", "telemetry"] {
         let Some(keys) = new[table].as_object() else { continue };
         for (key, value) in keys.iter().filter(|&(key, value)| old[table][key] != *value) {
             errors.push(restart(format!("{table}.{key}"), value.to_string(), &old[table][key].to_string()));

@@ -1,7 +1,9 @@
+use super::base_url;
 use crate::error::Problem;
 use crate::gateway::{Network, network};
 use crate::reader::Table;
 use serde_json::{Value, json};
+use std::net::SocketAddr;
 
 /// The most origins and networks.
 const MAX_LISTED: usize = 100;
@@ -11,6 +13,8 @@ const MAX_LISTED: usize = 100;
 pub struct Admin {
     /// Where accounts, the audit and the versions of policies are kept: the path of an SQLite file, or `postgres://...`.
     pub database: Database,
+    /// Where other nodes reach the admin API of this one, if not where it listens.
+    pub advertise: Option<SocketAddr>,
     /// Other origins, like `https://console.example.com`, whose pages may use the API in a browser.
     pub origins: Vec<String>,
     /// Whose `X-Forwarded-For` is believed.
@@ -23,6 +27,10 @@ pub struct Admin {
     pub logins_per_minute: u64,
     /// Whether webhooks may be sent to private addresses.
     pub private_webhooks: bool,
+    /// For how many days the audit is kept.
+    pub audit_days: u32,
+    /// The Prometheus server that history is taken from; without one it is this node's own.
+    pub prometheus: Option<String>,
 }
 
 /// Where the control plane keeps what it knows. Shown without its password.
@@ -33,12 +41,15 @@ impl Default for Admin {
     fn default() -> Self {
         Self {
             database: Database("tollgate.db".into()),
+            advertise: None,
             origins: Vec::new(),
             trusted_proxies: Vec::new(),
             secure_cookies: false,
             calls_per_second: 200,
             logins_per_minute: 10,
             private_webhooks: false,
+            audit_days: 730,
+            prometheus: None,
         }
     }
 }
@@ -47,6 +58,8 @@ impl Admin {
     pub(super) fn read(mut table: Table<'_>) -> Option<Self> {
         let default = Self::default();
         let database = table.field("database").text(Database::EXPECTED, Database::parse);
+        let advertise =
+            table.field("advertise").text("an address like 10.0.0.7:8090", advertised).map(Some).or(None);
         let origins = table.field("origins").texts(MAX_LISTED, "an origin like https://example.com", origin);
         let trusted = table
             .field("trusted_proxies")
@@ -56,15 +69,21 @@ impl Admin {
         let calls = table.field("calls_per_second").whole(1..=1_000_000).or(default.calls_per_second);
         let logins = table.field("logins_per_minute").whole(1..=1_000_000).or(default.logins_per_minute);
         let private_webhooks = table.field("private_webhooks").flag().or(default.private_webhooks);
+        let audit_days = table.field("audit_days").count(1..=36_500).or(default.audit_days);
+        let prometheus =
+            table.field("prometheus").text(base_url::EXPECTED, base_url::parse).map(Some).or(None);
         table.finish();
         Some(Self {
             database: database.or(default.database)?,
+            advertise: advertise?,
             origins: origins.or(Vec::new())?,
             trusted_proxies: trusted?,
             secure_cookies: secure_cookies?,
             calls_per_second: calls?,
             logins_per_minute: logins?,
             private_webhooks: private_webhooks?,
+            audit_days: audit_days?,
+            prometheus: prometheus?,
         })
     }
 
@@ -72,14 +91,24 @@ impl Admin {
         let networks: Vec<String> = self.trusted_proxies.iter().map(ToString::to_string).collect();
         json!({
             "database": self.database.to_string(),
+            "advertise": self.advertise.map(|address| address.to_string()),
             "origins": self.origins,
             "trusted_proxies": networks,
             "secure_cookies": self.secure_cookies,
             "calls_per_second": self.calls_per_second,
             "logins_per_minute": self.logins_per_minute,
             "private_webhooks": self.private_webhooks,
+            "audit_days": self.audit_days,
+            "prometheus": self.prometheus,
         })
     }
+}
+
+/// An address that others can use: not one that stands for all of a machine.
+fn advertised(text: &str) -> Result<SocketAddr, Problem> {
+    let address: Option<SocketAddr> = text.parse().ok();
+    let usable = address.filter(|address| !address.ip().is_unspecified() && address.port() > 0);
+    usable.ok_or(Problem::Malformed("not an address that others can use"))
 }
 
 impl Database {

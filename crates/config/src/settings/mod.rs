@@ -1,9 +1,11 @@
 //! What a process needs to know before it can start.
 
 mod admin;
+mod base_url;
 mod check;
 mod listen;
 mod log;
+mod telemetry;
 mod tls;
 mod url;
 
@@ -11,6 +13,7 @@ pub use admin::{Admin, Database};
 pub use check::Check;
 pub use listen::Listen;
 pub use log::{Log, LogFormat, LogLevel};
+pub use telemetry::Telemetry;
 pub use tls::{ClientCertificate, Tls};
 pub use url::LedgerUrl;
 
@@ -47,6 +50,8 @@ pub struct Settings {
     pub rls: Rls,
     /// `[resp]`
     pub resp: Resp,
+    /// `[telemetry]`
+    pub telemetry: Telemetry,
 }
 
 /// How the node leases tokens and reports what it spent.
@@ -106,6 +111,7 @@ impl Settings {
         let log = Log::read(root.table("log"));
         let rls = Rls::read(root.table("rls"), listen.as_ref().map(|listen| listen.rls));
         let resp = Resp::read(root.table("resp"));
+        let telemetry = Telemetry::read(root.table("telemetry"));
         Some(Self {
             node: node?,
             ledger: ledger?,
@@ -116,6 +122,7 @@ impl Settings {
             log: log?,
             rls: rls?,
             resp: resp?,
+            telemetry: telemetry?,
         })
     }
 
@@ -144,6 +151,7 @@ impl Settings {
             "log": self.log.to_value(),
             "rls": self.rls.to_value(),
             "resp": self.resp.to_value(),
+            "telemetry": self.telemetry.to_value(),
         });
         if let Some(map) = value.as_object_mut() {
             map.extend(self.gateway.to_map());

@@ -3,6 +3,7 @@
 //! The scripts do what [`Book`](crate::Book) does, step by step, and answer the same to the millionth of a token.
 //! One cluster is one hash slot: all its keys start with `ratelimit:{cluster}`.
 
+mod board;
 mod connection;
 mod engine;
 mod ledger;

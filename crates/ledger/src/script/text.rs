@@ -1,6 +1,6 @@
 //! The scripts as they are shipped: the clock, the book and one operation each.
 
-use super::connection;
+use super::{board, connection};
 
 /// A script, ready to be loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +76,8 @@ macro_rules! scripts {
             &connection::REPORT,
             &connection::STATS,
             &connection::EVENTS,
+            &board::PIN,
+            &board::PINNED,
         ];
     };
 }

@@ -21,6 +21,7 @@ pub(crate) struct Tollgate {
     pub(crate) config: PathBuf,
     pub(crate) gateway: SocketAddr,
     pub(crate) check: SocketAddr,
+    pub(crate) admin: SocketAddr,
     _folder: TempDir,
 }
 
@@ -53,6 +54,7 @@ impl Tollgate {
         let mut tollgate = Self {
             gateway: SocketAddr::from(([127, 0, 0, 1], 0)),
             check: SocketAddr::from(([127, 0, 0, 1], 0)),
+            admin: SocketAddr::from(([127, 0, 0, 1], 0)),
             child,
             log,
             config: file,
@@ -60,6 +62,7 @@ impl Tollgate {
         };
         tollgate.gateway = tollgate.door("gateway");
         tollgate.check = tollgate.door("check");
+        tollgate.admin = tollgate.door("admin");
         tollgate
     }
 
