@@ -3063,7 +3063,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Explains a decision by its name, which the response to the request had. */
+        /**
+         * Explains a decision by its name, which the response to the request had. If this node does not know it, the nodes that
+         *     share its database are asked.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -4259,7 +4262,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the nodes: this one, and those that share its database. */
+        /** Lists the nodes: this one, and those that share a ledger or its database. */
         get: {
             parameters: {
                 query?: never;
@@ -7593,6 +7596,8 @@ export interface components {
              * @description When it said so, in milliseconds since 1970.
              */
             timestamp: number;
+            /** @description Where the others reach its admin API. */
+            address?: string;
             /**
              * Format: int64
              * @description Requests that passed in the last second.
@@ -7620,7 +7625,7 @@ export interface components {
         };
         /** @description The nodes that are known here. */
         Nodes: {
-            /** @description This node, and those that share its database. */
+            /** @description This node, and those that share a ledger or its database. */
             data: components["schemas"]["NodeReport"][];
             /**
              * Format: int64

@@ -197,8 +197,22 @@ fn a_wrong_call_ends_with_two_and_help_with_zero() {
         assert_eq!(tollgate(arguments).code, Some(0), "{arguments:?}");
     }
     let commands = [
-        "serve", "demo", "check", "explain", "audit", "validate", "diff", "apply", "replay", "import",
-        "simulate", "user", "openapi", "reference", "completions", "man",
+        "serve",
+        "demo",
+        "check",
+        "explain",
+        "audit",
+        "validate",
+        "diff",
+        "apply",
+        "replay",
+        "import",
+        "simulate",
+        "user",
+        "openapi",
+        "reference",
+        "completions",
+        "man",
     ];
     for command in commands {
         let help = tollgate(&[command, "--help"]);
