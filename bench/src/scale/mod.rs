@@ -210,6 +210,7 @@ mod tests {
             let point = points.iter().find(|point| point["nodes"] == nodes && point["kind"] == "Plenty");
             point.unwrap()["calls"].as_f64().unwrap()
         };
+        assert!(points.iter().all(|point| point["broken"].is_null()), "{points:?}");
         assert!(calls(10) > calls(1), "{points:?}");
         assert!(report.picture.contains("</svg>"));
     }
