@@ -3,6 +3,7 @@
 use crate::clock;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// The system has no randomness to give: nothing secret can be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +37,13 @@ pub(crate) fn password() -> Result<String, NoRandomness> {
     Ok(groups.join("-"))
 }
 
-/// A name that is unique, and sorts after those that were made before.
+/// A name that is unique, and sorts after those that this process made before, also in the same millisecond.
 pub(crate) fn ordered_id() -> Result<String, NoRandomness> {
-    let millis = clock::wall();
+    static LAST: AtomicI64 = AtomicI64::new(0);
+    let now = clock::wall();
+    let next = |last: i64| now.max(last.saturating_add(1));
+    let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last)));
+    let millis = next(last.unwrap_or_default());
     bytes::<10>().map(|random| format!("{millis:012x}{}", hex(&random)))
 }
 
@@ -75,10 +80,10 @@ mod tests {
     }
 
     #[test]
-    fn names_sort_by_time() {
-        let first = ordered_id().unwrap();
-        let later = format!("{:012x}{}", clock::wall() + 1, "0".repeat(20));
-        assert!(first < later && first.len() == later.len());
+    fn names_sort_by_when_they_were_made() {
+        let before = format!("{:012x}{}", clock::wall() - 1, "f".repeat(20));
+        let names: Vec<String> = (0..1_000).map(|_| ordered_id().unwrap()).collect();
+        assert!(names.is_sorted() && before < names[0] && before.len() == names[0].len());
     }
 
     #[test]

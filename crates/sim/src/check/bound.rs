@@ -90,7 +90,9 @@ impl Bound {
     }
 
     /// Something is on top from now on.
-    pub(crate) fn extend(&mut self, extra: Extra, amount: Tokens) {
+    pub(crate) fn extend(&mut self, extra: Extra, amount: Tokens, now: Nanos) {
+        // What is on top comes on top of what has been minted by now, not instead of it.
+        self.mint(now);
         self.extras[extra as usize] = self.extras[extra as usize].plus(amount);
         if matches!(extra, Extra::Booked | Extra::Policy) {
             self.full.0 -= units(amount);
@@ -102,10 +104,8 @@ impl Bound {
 
     /// Something passes. Returns by how much that is too much, whatever may be on top.
     pub(crate) fn pass(&mut self, cost: Tokens, now: Nanos) -> Option<Tokens> {
-        let minted = i128::from(self.rate.millis()) * i128::from(now.since(self.at).get());
-        self.at = now;
+        self.mint(now);
         for level in [&mut self.full, &mut self.strict] {
-            level.refill(minted);
             level.0 += units(cost);
         }
         let most = units(self.burst);
@@ -114,6 +114,14 @@ impl Bound {
         self.full.0 -= used;
         self.hidden -= used;
         (self.full.0 > most).then(|| tokens(self.full.0 - most))
+    }
+
+    fn mint(&mut self, now: Nanos) {
+        let minted = i128::from(self.rate.millis()) * i128::from(now.since(self.at).get());
+        self.at = now;
+        for level in [&mut self.full, &mut self.strict] {
+            level.refill(minted);
+        }
     }
 
     /// The promise changes.
@@ -182,13 +190,22 @@ mod tests {
     #[test]
     fn what_is_on_top_may_pass_and_is_told_apart() {
         let mut bound = bound();
-        bound.extend(Extra::Booked, Tokens::whole(100));
-        bound.extend(Extra::Fallback, Tokens::whole(50));
+        bound.extend(Extra::Booked, Tokens::whole(100), at(0));
+        bound.extend(Extra::Fallback, Tokens::whole(50), at(0));
         assert_eq!(bound.pass(Tokens::whole(1_001), at(0)), None);
         assert_eq!(bound.pass(Tokens::whole(1_000), at(1_000)), None);
         assert_eq!(bound.pass(Tokens::whole(150), at(1_000)), None);
         assert_eq!(bound.worst(), Tokens::whole(50), "what nobody booked");
         assert_eq!(bound.pass(Tokens::whole(1), at(1_000)), Some(Tokens::whole(1)));
+    }
+
+    #[test]
+    fn what_is_on_top_of_a_bucket_that_has_filled_up_is_on_top() {
+        let mut bound = bound();
+        assert_eq!(bound.pass(Tokens::whole(1_000), at(0)), None);
+        bound.extend(Extra::Booked, Tokens::whole(100), at(60_000));
+        assert_eq!(bound.pass(Tokens::whole(2_100), at(60_000)), None);
+        assert_eq!(bound.pass(Tokens::whole(1), at(60_000)), Some(Tokens::whole(1)));
     }
 
     #[test]

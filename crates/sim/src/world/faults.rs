@@ -183,7 +183,7 @@ impl World<'_> {
         self.tell(shard);
         if let (Some((_, was)), Some((quota, is))) = (before, opened(self)) {
             self.watch.promise(app, quota, self.now);
-            self.watch.bounds[app].extend(Extra::Policy, is.minus(was));
+            self.watch.bounds[app].extend(Extra::Policy, is.minus(was), self.now);
         }
         self.watch.shake(self.now);
     }

@@ -64,7 +64,7 @@ impl World<'_> {
             }
             let announced =
                 self.scenario.policy.apps()[&self.apps[app]].outage.rate(self.watch.bounds[app].rate());
-            self.watch.bounds[app].extend(Extra::Fallback, minted);
+            self.watch.bounds[app].extend(Extra::Fallback, minted, self.now);
             if !self.watch.pocket(node, app).mint(minted, announced, self.now) {
                 let (after, pocket) = (after[i], *self.watch.pocket(node, app));
                 let what = format!(
@@ -99,7 +99,7 @@ impl World<'_> {
             self.watch.promise(app, policy.quota, self.now);
             if seed.remembered.is_none() && self.watch.is_opened[desk] {
                 let second = self.watch.bounds[app].rate().per_one_second();
-                self.watch.bounds[app].extend(Extra::Reopened, second);
+                self.watch.bounds[app].extend(Extra::Reopened, second, self.now);
             }
         }
         self.watch.is_opened[desk] = true;
@@ -109,7 +109,7 @@ impl World<'_> {
     pub(in crate::world) fn note_takeover(&mut self) {
         for app in 0..self.apps.len() {
             let lost = std::mem::take(&mut self.watch.at_risk[app]);
-            self.watch.bounds[app].extend(Extra::LostWrites, lost);
+            self.watch.bounds[app].extend(Extra::LostWrites, lost, self.now);
             let Some(found) = self.store.app(self.cluster_of[app], &self.apps[app]) else { continue };
             let (quota, account) = (found.policy.quota, found.account);
             self.watch.promise(app, quota, self.now);
@@ -126,7 +126,7 @@ impl World<'_> {
             }
             for desk in 0..self.stations[node].counters.len() {
                 for (i, held) in self.holdings(node, desk).into_iter().enumerate() {
-                    self.watch.bounds[self.apps_of[desk][i]].extend(Extra::LostWrites, held);
+                    self.watch.bounds[self.apps_of[desk][i]].extend(Extra::LostWrites, held, self.now);
                 }
             }
         }
@@ -141,7 +141,7 @@ impl World<'_> {
             let out = found.map(|found| found.account.outstanding).filter(|_| by > 0).unwrap_or_default();
             let bound = &mut self.watch.bounds[app];
             let minted = bound.rate().over(jump).min(bound.burst());
-            bound.extend(Extra::Clock, minted.plus(out));
+            bound.extend(Extra::Clock, minted.plus(out), self.now);
         }
     }
 }

@@ -72,7 +72,7 @@ impl World<'_> {
         let (account, flows) = (found.account, found.flows);
         let after = Booked::of(found);
         let on_top = after.on_top.minus(before.on_top);
-        self.watch.bounds[app].extend(Extra::Booked, on_top);
+        self.watch.bounds[app].extend(Extra::Booked, on_top, self.now);
         if self.watch.is_at_risk {
             self.watch.at_risk[app] = self.watch.at_risk[app].plus(granted);
         }
