@@ -149,7 +149,7 @@ pub(crate) struct ListConnections {
     #[param(minimum = 1, maximum = 100_000, default = 1)]
     page: Option<u32>,
     /// The most entries of a page.
-    #[param(minimum = 1, maximum = 500, default = 20)]
+    #[param(minimum = 1, maximum = 1_000, default = 20)]
     limit: Option<u32>,
     /// Only those of this application.
     app_id: Option<String>,

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 const MAX_PAGE: u32 = 100_000;
 
 /// The most entries of a page.
-const MAX_LIMIT: u32 = 500;
+const MAX_LIMIT: u32 = 1_000;
 
 /// A page of a list.
 #[derive(Clone, Debug, Serialize, ToSchema)]

@@ -240,7 +240,7 @@ impl<T> Desk<T> {
             trouble: Reason::RedisConnectionFailed,
             retry_at: Nanos::ZERO,
             capacity,
-            reading: Reading::unseeded(),
+            reading: Reading::new(),
             is_emergency: false,
             cut: Ratio::ZERO,
             epoch: 0,

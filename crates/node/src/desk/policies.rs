@@ -32,8 +32,9 @@ enum State {
 }
 
 impl Reading {
-    pub(super) const fn unseeded() -> Self {
-        Self { state: State::Unseeded, known: 0, hinted: 0, whole: None }
+    /// Nothing is read yet. Most ledgers know their cluster: a node looks before it tells what it knows, which may be much.
+    pub(super) const fn new() -> Self {
+        Self { state: State::Behind(0), known: 0, hinted: 0, whole: None }
     }
 
     pub(super) fn is_unseeded(&self) -> bool {

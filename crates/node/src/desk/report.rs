@@ -15,6 +15,10 @@ use tollgate_ledger::protocol::{Entry, Granted, Sync, SyncReply};
 /// The most applications in one report. With more, those that are urgent go first and the others take turns.
 pub(super) const MAX_ENTRIES: usize = 128;
 
+/// How many applications are looked at for news, for one report: a node that knows ten thousand would do little else.
+/// At least [`MAX_ENTRIES`], so that [`Desk::turns`] holds.
+const MAX_LOOKED_AT: usize = 4 * MAX_ENTRIES;
+
 /// How often a node that holds nothing is heard of.
 const HEARTBEAT: Nanos = Nanos::from_secs(1);
 
@@ -173,28 +177,29 @@ impl<T> Desk<T> {
                 turn.push(id);
             }
         }
-        let mut taken: BTreeSet<AppId> = turn.iter().cloned().collect();
-        // Once around at the most.
-        for _ in 0..self.leases.len() {
-            let Some(id) = self.next_in_turn() else { break };
-            let Some(lease) = self.leases.get(&id) else { break };
-            if lease.is_over(now) {
-                self.leases.remove(&id);
-            } else if lease.has_news(&stock, now) && taken.insert(id.clone()) {
-                turn.push(id);
-            }
+        let taken: BTreeSet<AppId> = turn.iter().cloned().collect();
+        let (after, until) = match &self.cursor {
+            Some(id) => (Bound::Excluded(id), Bound::Included(id)),
+            None => (Bound::Unbounded, Bound::Unbounded),
+        };
+        let ahead = self.leases.range::<AppId, _>((after, Bound::Unbounded));
+        let around = ahead.chain(self.leases.range::<AppId, _>((Bound::Unbounded, until)));
+        let mut over = Vec::new();
+        let mut cursor = None;
+        for (id, lease) in around.take(self.leases.len().min(MAX_LOOKED_AT)) {
             if turn.len() >= MAX_ENTRIES {
                 break;
             }
+            cursor = Some(id.clone());
+            if lease.is_over(now) {
+                over.push(id.clone());
+            } else if lease.has_news(&stock, now) && !taken.contains(id) {
+                turn.push(id.clone());
+            }
         }
+        self.cursor = cursor.or_else(|| self.cursor.take());
+        over.iter().for_each(|id| drop(self.leases.remove(id)));
         turn
-    }
-
-    fn next_in_turn(&mut self) -> Option<AppId> {
-        let after = self.cursor.take().map_or(Bound::Unbounded, Bound::Excluded);
-        let next = self.leases.range((after, Bound::Unbounded)).next().or_else(|| self.leases.iter().next());
-        self.cursor = next.map(|(id, _)| id.clone());
-        self.cursor.clone()
     }
 
     fn schedule(&mut self, now: Nanos) {

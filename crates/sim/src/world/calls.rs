@@ -110,6 +110,10 @@ impl World<'_> {
         }
         let entries = if let Job::Sync(sync) | Job::Depart(sync) = &job { sync.entries.len() } else { 0 };
         let done = self.store.serve(desk, entries, self.now);
+        if done.since(self.now) >= Nanos::from(self.scenario.manners.call_timeout()) {
+            // Whoever asks a store that has too much to do does not reach it.
+            self.watch.shake(self.now);
+        }
         if let Fate::Arrives(latency) = self.network.answer(node) {
             self.weigh(answer_weight(&answer));
             self.queue.push(done.plus(latency), Event::Land(Box::new(Landing { call: number, answer })));
