@@ -10,7 +10,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 PROPTEST_CASES ?= 20000
 SEEDS ?= 10000
 
-.PHONY: help run test bench soak fmt lint deb check-api check-deploy doc loom deny need-rust need-redis need-proxies need-peers need-envoy need-redis-clients need-postgres need-prometheus need-schemathesis need-cargo-deny console screenshots need-node need-chromium
+.PHONY: help run test bench soak fmt lint deb check-api check-deploy doc loom deny need-rust need-redis need-proxies need-peers need-throttlecrab need-envoy need-redis-clients need-postgres need-prometheus need-schemathesis need-cargo-deny console screenshots need-node need-chromium
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,14 +29,8 @@ screenshots: need-rust need-node need-chromium ## Make the pictures of the READM
 test: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus need-schemathesis need-node need-chromium ## Check everything: format, lints, tests, model, docs, examples, dependencies
 	@scripts/test
 
-bench: need-rust need-redis need-peers ## Measure the limiter, the ledger and the gateway against their peers
-	@echo "==> measuring the limiter against its peers"
-	@cargo run --release --locked -p tollgate-bench -- limiter
-	@echo "==> measuring the ledger on Redis beside plain commands"
-	@cargo run --release --locked -p tollgate-bench -- ledger
-	@echo "==> measuring the gateway beside other proxies"
-	@cargo build --release --locked -p tollgate
-	@cargo run --release --locked -p tollgate-bench -- gateway
+bench: need-rust need-redis need-peers need-throttlecrab ## Measure everything beside its peers, and sum it up in bench/results/REPORT.md
+	@scripts/bench
 
 soak: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus ## Run the property tests with many more cases (PROPTEST_CASES), the model, and 10,000 seeds (SEEDS) of the simulator
 	@echo "==> tests, each property with $(PROPTEST_CASES) cases"
@@ -113,6 +107,9 @@ need-proxies:
 
 need-peers:
 	@scripts/need-peers
+
+need-throttlecrab:
+	@scripts/need-throttlecrab
 
 need-node:
 	@scripts/need-node

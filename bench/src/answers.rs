@@ -64,6 +64,21 @@ struct JsonPlan {
     lap_ms: u128,
 }
 
+/// What each side took, and the ratio.
+pub(crate) fn times(findings: &[Finding], [ours, theirs]: [&str; 2]) -> Table<5> {
+    let mut table = Table::new(["question", ours, theirs, "ratio", "over runs"]);
+    for finding in findings {
+        table.push([
+            finding.question.into(),
+            format!("{:.1}", finding.ours),
+            format!("{:.1}", finding.theirs),
+            format!("{:.2}", finding.ratio),
+            format!("{:.2}", finding.between_runs),
+        ]);
+    }
+    table
+}
+
 impl Answers {
     pub(crate) fn report(&self) -> io::Result<Report> {
         let machine = Machine::this();
@@ -83,7 +98,7 @@ impl Answers {
     /// The tables that have rows, with their headings.
     fn sections(&self) -> Vec<Section> {
         let sections = [
-            Section::of("Time", &self.times()),
+            Section::of("Time", &times(&self.findings, ["ours ns", &format!("{} ns", self.peer)])),
             Section::of("Throughput of two threads", &self.throughput()),
             Section::of("Memory", &self.memory()),
         ];
@@ -146,21 +161,6 @@ impl Answers {
             }],
         };
         plot.svg()
-    }
-
-    fn times(&self) -> Table<5> {
-        let theirs = format!("{} ns", self.peer);
-        let mut table = Table::new(["question", "ours ns", &theirs, "ratio", "over runs"]);
-        for finding in &self.findings {
-            table.push([
-                finding.question.into(),
-                format!("{:.1}", finding.ours),
-                format!("{:.1}", finding.theirs),
-                format!("{:.2}", finding.ratio),
-                format!("{:.2}", finding.between_runs),
-            ]);
-        }
-        table
     }
 
     /// The same times as a rate, which is how one thinks of threads that get in each other's way.

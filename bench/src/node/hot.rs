@@ -8,7 +8,8 @@ use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 use std::hint::black_box;
 use std::sync::Arc;
-use std::thread::sleep;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tollgate_config::Policy;
@@ -31,6 +32,24 @@ pub(super) fn questions() -> Vec<Question> {
         resolved("two threads, an application each", Two, 2),
         by_name("two threads, by name, 10,000 applications", Two, 10_000),
     ]
+}
+
+/// Questions about what it costs that somebody looks: ours is a node whose metrics are read, theirs one whose are not.
+pub(super) fn read_questions() -> Vec<Question> {
+    [("metrics read, 10 applications", 10), ("metrics read, 10,000 applications", 10_000)]
+        .map(|(name, apps)| {
+            Question::new(name, Threads::One, Outcome::Allowed, move || {
+                let (read, unread) = (Ours::start(apps)?, Ours::start(apps)?);
+                read.warm_up(apps)?;
+                unread.warm_up(apps)?;
+                let walk = Arc::new(Walk::new(apps));
+                Ok(Pair {
+                    ours: contender(Arc::clone(&walk), Read::start(read)),
+                    theirs: contender(walk, unread),
+                })
+            })
+        })
+        .into()
 }
 
 fn resolved(name: &'static str, threads: Threads, apps: u32) -> Question {
@@ -129,5 +148,46 @@ impl Side for Ours {
             }
             Err(NotYet::Refused(_)) => false,
         }
+    }
+}
+
+/// A node whose metrics are read until it is dropped.
+struct Read {
+    node: Arc<Ours>,
+    is_over: Arc<AtomicBool>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Read {
+    fn start(node: Ours) -> Self {
+        let (node, is_over) = (Arc::new(node), Arc::new(AtomicBool::new(false)));
+        let reader = spawn({
+            let (node, is_over) = (Arc::clone(&node), Arc::clone(&is_over));
+            move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    for app in node.node.apps() {
+                        black_box(app.counts());
+                    }
+                    black_box((node.node.standing(), node.node.waited()));
+                    sleep(Duration::from_millis(100));
+                }
+            }
+        });
+        Self { node, is_over, reader: Some(reader) }
+    }
+}
+
+impl Drop for Read {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        // A reader that panicked has said so.
+        self.reader.take().map(JoinHandle::join);
+    }
+}
+
+impl Side for Read {
+    #[inline]
+    fn decide(&self, name: &String) -> bool {
+        self.node.decide(name)
     }
 }

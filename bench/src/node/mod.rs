@@ -3,10 +3,10 @@
 mod hot;
 mod load;
 
-use crate::answers::Answers;
+use crate::answers::{Answers, times};
 use crate::machine::locked_version;
-use crate::race::{Plan, race};
-use crate::report::Report;
+use crate::race::{Plan, Question, race};
+use crate::report::{Report, Section};
 use anyhow::ensure;
 
 const METHOD: &str = "
@@ -16,6 +16,9 @@ its direct limiter or its keyed one with its default store, on the processor's t
 reads no clock. *resolved* is an application that the caller looked up once. *by name* looks it up each time, at
 random among all of them; the names are laid out as for the standalone limiter.
 
+*Metrics read* is a decision of a node all of whose counters are read ten times a second by another thread, ten times
+as often as the control plane reads them; beside it the same node, whose counters nobody reads.
+
 Nodes under load are as many as the table says, in one process, on one redis-server of their own over loopback.
 Requests cost one token and come in equal steps of a millisecond. *hits* were decided in memory. *calls* are all
 calls to Redis.
@@ -23,11 +26,20 @@ calls to Redis.
 
 /// Asks all questions whose name contains `filter`.
 pub(crate) fn ask(plan: Plan, filter: &str, is_quick: bool) -> anyhow::Result<Report> {
-    let mut questions = hot::questions();
-    questions.retain(|question| question.name.contains(filter));
-    let loads = load::measure(filter, is_quick)?;
-    ensure!(!questions.is_empty() || !loads.is_empty(), "no question contains {filter:?}");
+    let asked = |mut questions: Vec<Question>| {
+        questions.retain(|question| question.name.contains(filter));
+        questions
+    };
+    let (questions, read) = (asked(hot::questions()), asked(hot::read_questions()));
+    let mut more = load::measure(filter, is_quick)?;
+    ensure!(!questions.is_empty() || !read.is_empty() || !more.is_empty(), "no question contains {filter:?}");
     let findings = race(&questions, plan)?;
+    if !read.is_empty() {
+        more.extend(Section::of(
+            "Metrics read, beside not read",
+            &times(&race(&read, plan)?, ["read ns", "not read ns"]),
+        ));
+    }
     let answers = Answers {
         name: "node",
         title: format!("The node beside governor {}, and under load on Redis", locked_version("governor")),
@@ -36,7 +48,7 @@ pub(crate) fn ask(plan: Plan, filter: &str, is_quick: bool) -> anyhow::Result<Re
         plan,
         findings,
         footprints: Vec::new(),
-        more: loads,
+        more,
         remarks: Vec::new(),
     };
     Ok(answers.report()?)

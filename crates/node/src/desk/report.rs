@@ -198,7 +198,9 @@ impl<T> Desk<T> {
             }
         }
         self.cursor = cursor.or_else(|| self.cursor.take());
-        over.iter().for_each(|id| drop(self.leases.remove(id)));
+        for id in &over {
+            self.leases.remove(id);
+        }
         turn
     }
 
