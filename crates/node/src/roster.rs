@@ -5,12 +5,54 @@ use crate::bell::Bell;
 use crate::sync::lock;
 use arc_swap::ArcSwap;
 use foldhash::fast::RandomState;
-use std::collections::HashMap;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex};
 use tollgate_config::Policy;
 use tollgate_core::id::{AppId, ClusterId};
 
-type Apps = HashMap<AppId, Arc<App>, RandomState>;
+/// Applications by name. A hash of the whole name lies beside each, and the name in the application itself: who looks one up
+/// looks at two places, and not at a third for the key.
+#[derive(Clone, Debug, Default)]
+struct Apps {
+    table: HashTable<Entry>,
+    state: RandomState,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    hash: u64,
+    app: Arc<App>,
+}
+
+impl Apps {
+    #[inline]
+    fn get(&self, id: &str) -> Option<&Arc<App>> {
+        let hash = self.state.hash_one(id);
+        self.table.find(hash, |entry| entry.is(hash, id)).map(|entry| &entry.app)
+    }
+
+    /// Adds an application; returns the one that had its name.
+    fn insert(&mut self, app: Arc<App>) -> Option<Arc<App>> {
+        let old = self.remove(app.id());
+        let hash = self.state.hash_one::<&str>(app.id());
+        self.table.insert_unique(hash, Entry { hash, app }, |entry| entry.hash);
+        old
+    }
+
+    fn remove(&mut self, id: &str) -> Option<Arc<App>> {
+        let hash = self.state.hash_one(id);
+        let found = self.table.find_entry(hash, |entry| entry.is(hash, id)).ok()?;
+        Some(found.remove().0.app)
+    }
+}
+
+impl Entry {
+    #[inline]
+    fn is(&self, hash: u64, id: &str) -> bool {
+        self.hash == hash && self.app.is_called(id)
+    }
+}
 
 /// The applications that a node knows, of all its clusters. Only policies make it grow, so no stranger can: looking
 /// up a name that is not there leaves no trace.
@@ -45,7 +87,7 @@ impl Roster {
 
     /// All applications, in no order.
     pub fn all(&self) -> Vec<Arc<App>> {
-        self.apps.load().values().cloned().collect()
+        self.apps.load().table.iter().map(|entry| Arc::clone(&entry.app)).collect()
     }
 
     /// The applications of a cluster, by name.
@@ -69,10 +111,69 @@ impl Roster {
             }
         }
         for app in new {
-            if let Some(old) = apps.insert(app.id().clone(), app) {
+            if let Some(old) = apps.insert(app) {
                 old.retire();
             }
         }
         self.apps.store(Arc::new(apps));
+    }
+}
+
+#[cfg(all(test, not(tollgate_loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+    use tollgate_config::policy;
+    use tollgate_core::cost::Operation;
+    use tollgate_core::priority::Priority;
+    use tollgate_core::quota::{LoanTerms, Quota};
+    use tollgate_core::units::{Rate, Tokens};
+
+    fn app(name: &str, get: u64) -> Arc<App> {
+        let quota = Quota {
+            guaranteed: Rate::per_second(1),
+            burst: Tokens::whole(1),
+            burst_window: Quota::DEFAULT_BURST_WINDOW,
+            priority: Priority::P1,
+            loan: LoanTerms::default(),
+        };
+        let mut policy = policy::App::plain(ClusterId::new("c").unwrap(), quota, true);
+        policy.prices = policy.prices.with_base(Operation::Get, get);
+        Arc::new(App::new(AppId::new(name).unwrap(), Terms { policy, version: 1 }, Arc::default()))
+    }
+
+    proptest! {
+        /// Names around the length that is kept beside the purse, many of which begin alike.
+        #[test]
+        fn finds_whom_it_knows_and_nobody_else(names in prop::collection::btree_set("[ab]{1,3}|c{29,31}[ab]{0,3}", 1..40)) {
+            let cluster = ClusterId::new("c").unwrap();
+            let roster = Roster::default();
+            let (known, unknown): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| name.len() % 3 > 0);
+            let gone: BTreeSet<AppId> = known.iter().skip(1).step_by(3).map(|name| AppId::new(name).unwrap()).collect();
+            roster.change(&cluster, known.iter().map(|name| app(name, 1)).collect(), &[]);
+            roster.change(&cluster, Vec::new(), &Vec::from_iter(gone.iter().cloned()));
+            for name in known {
+                let found = roster.find(name).map(|app| app.id().to_string());
+                prop_assert_eq!(found.as_ref() == Some(name), !gone.contains(name.as_str()));
+            }
+            for name in unknown {
+                prop_assert!(roster.find(name).is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_comes_later_by_a_name_takes_it() {
+        let (cluster, roster) = (ClusterId::new("c").unwrap(), Roster::default());
+        roster.change(&cluster, vec![app("a", 1)], &[]);
+        roster.change(&cluster, vec![app("a", 7)], &[]);
+        assert_eq!(roster.all().len(), 1);
+        let found = roster.find("a").unwrap();
+        assert_eq!(found.price(Operation::Get, 0).cost(), 7);
+        let terms = Terms::clone(&app("a", 9).terms());
+        found.set_terms(terms.clone());
+        assert_eq!(found.price(Operation::Get, 0).cost(), 9);
+        assert_eq!(found.price(Operation::Get, 1), terms.policy.prices.price(Operation::Get, 1));
     }
 }
