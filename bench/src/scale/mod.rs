@@ -10,6 +10,7 @@ use crate::table::Table;
 use anyhow::{Context, ensure};
 use curves::{Curves, Line, Panel};
 use serde::Serialize;
+use std::fmt;
 use tollgate_sim::scenario::Measure;
 use tollgate_sim::{LedgerKind, Scenario};
 
@@ -19,13 +20,26 @@ const PER_NODE: usize = 20;
 /// What a request costs on average.
 const COST: usize = 3;
 
-/// One system and what was measured of it.
-#[derive(Clone, Debug, Serialize)]
-struct Point {
+/// How many clusters the applications are divided among.
+const CLUSTERS: [usize; 3] = [1, 4, 16];
+
+/// The share of the time beyond which a slot is not to work.
+const FULL: f64 = 1.0;
+
+/// How large a system is.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Size {
     nodes: usize,
     apps: usize,
     clusters: usize,
     kind: Kind,
+}
+
+/// One system and what was measured of it.
+#[derive(Clone, Debug, Serialize)]
+struct Point {
+    #[serde(flatten)]
+    size: Size,
     /// Calls of all nodes to the ledger, in a second.
     calls: f64,
     /// What they and their answers weigh, in bytes, in a second.
@@ -63,24 +77,59 @@ pub(crate) struct Plan {
 
 pub(crate) fn ask(plan: Plan) -> anyhow::Result<Report> {
     let steps = |most: usize| [1, 10, 100, 1_000, 5_000].into_iter().filter(move |step| *step <= most);
-    let mut sizes = Vec::new();
+    let mut series = Vec::new();
     for kind in [Kind::Plenty, Kind::Scarce] {
-        sizes.extend(steps(plan.nodes).map(|nodes| (nodes, plan.apps, 1, kind)));
-        sizes.extend(steps(plan.apps).filter(|apps| *apps < plan.apps).map(|apps| (100, apps, 1, kind)));
+        for clusters in CLUSTERS {
+            series.push(
+                steps(plan.nodes).map(|nodes| Size { nodes, apps: plan.apps, clusters, kind }).collect(),
+            );
+        }
+        let apps = steps(plan.apps).filter(|apps| *apps < plan.apps);
+        series.push(
+            apps.map(|apps| Size { nodes: plan.nodes.min(100), apps, clusters: 1, kind }).collect::<Vec<_>>(),
+        );
     }
-    sizes.extend([4, 16].map(|clusters| (plan.nodes.min(1_000), plan.apps, clusters, Kind::Plenty)));
-    let mut progress = Progress::new(sizes.len());
-    let mut points = Vec::new();
-    for (nodes, apps, clusters, kind) in sizes {
-        progress.step(&format!("{nodes} nodes, {apps} applications, {clusters} clusters, {kind:?}"))?;
-        points.push(play(nodes, apps, clusters, kind)?);
+    let mut progress = Progress::new(series.iter().map(Vec::len).sum());
+    let (mut points, mut left_out) = (Vec::<Point>::new(), Vec::new());
+    for sizes in series {
+        let mut last: Option<&Point> = None;
+        for size in sizes {
+            progress.step(&size.to_string())?;
+            let reach = last.map_or(0.0, |last| last.busy * size.growth(&last.size));
+            if reach > FULL {
+                left_out.push(format!(
+                    "{size}: not played, a slot would have to work for {:.0} % of the time.",
+                    reach * 100.0
+                ));
+                continue;
+            }
+            points.push(play(size)?);
+            last = points.last();
+        }
     }
     progress.finish()?;
-    report(&plan, &points)
+    report(&plan, &points, left_out)
+}
+
+impl Size {
+    /// How many times as many nodes and applications it has, as `other`.
+    #[allow(clippy::cast_precision_loss, reason = "for people")]
+    fn growth(&self, other: &Self) -> f64 {
+        (self.nodes as f64 / other.nodes as f64) * (self.apps as f64 / other.apps as f64)
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { nodes, apps, clusters, kind } = self;
+        let kind = format!("{kind:?}").to_lowercase();
+        write!(f, "{nodes} nodes, {apps} applications, {clusters} clusters, {kind}")
+    }
 }
 
 /// The story of one system.
-fn story(nodes: usize, apps: usize, clusters: usize, kind: Kind) -> String {
+fn story(size: &Size) -> String {
+    let Size { nodes, apps, clusters, kind } = *size;
     let demand = nodes * PER_NODE * COST;
     let (each, skew, moving) = match kind {
         // The most popular application is nearly a seventh of all.
@@ -102,8 +151,8 @@ fn story(nodes: usize, apps: usize, clusters: usize, kind: Kind) -> String {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "for people")]
-fn play(nodes: usize, apps: usize, clusters: usize, kind: Kind) -> anyhow::Result<Point> {
-    let story = story(nodes, apps, clusters, kind);
+fn play(size: Size) -> anyhow::Result<Point> {
+    let story = story(&size);
     let scenario =
         Scenario::parse("scale", &story).with_context(|| format!("the story is wrong:\n{story}"))?;
     let outcome = scenario.run(1, LedgerKind::Memory)?;
@@ -111,14 +160,11 @@ fn play(nodes: usize, apps: usize, clusters: usize, kind: Kind) -> anyhow::Resul
     ensure!(summary.seconds > 0.0, "nothing was measured");
     let broken = outcome.failure.map(|failure| {
         let violation = failure.violation;
-        format!("{nodes} x {apps} on {clusters} clusters, {kind:?}: {}: {}", violation.rule, violation.what)
+        format!("{size}: {}: {}", violation.rule, violation.what)
     });
     let sum = |of: fn(&tollgate_sim::AppSummary) -> u64| summary.apps.iter().map(of).sum::<u64>();
     Ok(Point {
-        nodes,
-        apps,
-        clusters,
-        kind,
+        size,
         calls: summary.calls as f64 / summary.seconds,
         bytes: summary.bytes as f64 / summary.seconds,
         busy: summary.busy,
@@ -129,7 +175,7 @@ fn play(nodes: usize, apps: usize, clusters: usize, kind: Kind) -> anyhow::Resul
     })
 }
 
-fn report(plan: &Plan, points: &[Point]) -> anyhow::Result<Report> {
+fn report(plan: &Plan, points: &[Point], left_out: Vec<String>) -> anyhow::Result<Report> {
     let table = |kind: Kind| {
         let mut table = Table::new([
             "nodes x applications",
@@ -141,10 +187,10 @@ fn report(plan: &Plan, points: &[Point]) -> anyhow::Result<Report> {
             "utilisation",
             "over-admission",
         ]);
-        for point in points.iter().filter(|point| point.kind == kind) {
+        for point in points.iter().filter(|point| point.size.kind == kind) {
             table.push([
-                format!("{} x {}", point.nodes, point.apps),
-                point.clusters.to_string(),
+                format!("{} x {}", point.size.nodes, point.size.apps),
+                point.size.clusters.to_string(),
                 format!("{:.0}", point.calls),
                 format!("{:.0}", point.bytes / 1e3),
                 format!("{:.1} %", point.busy * 100.0),
@@ -167,7 +213,7 @@ fn report(plan: &Plan, points: &[Point]) -> anyhow::Result<Report> {
         .flatten()
         .collect(),
         reading: include_str!("reading.md"),
-        remarks: points.iter().filter_map(|point| point.broken.clone()).collect(),
+        remarks: points.iter().filter_map(|point| point.broken.clone()).chain(left_out).collect(),
         method: vec![include_str!("method.md").into()],
         numbers: pretty(&points)?,
         picture: picture(plan, points).svg(),
@@ -175,19 +221,24 @@ fn report(plan: &Plan, points: &[Point]) -> anyhow::Result<Report> {
 }
 
 fn picture(plan: &Plan, points: &[Point]) -> Curves {
-    let line = |kind: Kind, value: fn(&Point) -> f64| {
-        let of =
-            points.iter().filter(|point| (point.apps, point.clusters, point.kind) == (plan.apps, 1, kind));
+    let line = |clusters: usize, value: fn(&Point) -> f64| {
+        let of = points.iter().filter(|point| {
+            let size = &point.size;
+            (size.apps, size.clusters, size.kind) == (plan.apps, clusters, Kind::Plenty)
+        });
         #[allow(clippy::cast_precision_loss, reason = "for people")]
-        let points = of.map(|point| (point.nodes as f64, value(point))).collect();
-        Line { name: format!("{kind:?}").to_lowercase(), points }
+        let points = of.map(|point| (point.size.nodes as f64, value(point))).collect();
+        Line {
+            name: if clusters == 1 { "one cluster".into() } else { format!("{clusters} clusters") },
+            points,
+        }
     };
     let panel = |axis: &str, value: fn(&Point) -> f64| Panel {
         axis: axis.into(),
-        lines: vec![line(Kind::Plenty, value), line(Kind::Scarce, value)],
+        lines: [1, 16].map(|clusters| line(clusters, value)).into(),
     };
     Curves {
-        title: format!("{} applications on ever more nodes", plan.apps),
+        title: format!("{} applications with plenty, on ever more nodes", plan.apps),
         subtitle: format!("{PER_NODE} requests/s at each node; both scales are logarithmic"),
         across: "nodes".into(),
         panels: vec![

@@ -11,6 +11,7 @@ mod counts;
 mod reply;
 mod server;
 mod service;
+mod threads;
 mod verdicts;
 
 pub use counts::Counts;

@@ -1,6 +1,7 @@
 use crate::api::{SERVICE, Transport, description};
 use crate::counts::{Counters, Counts};
 use crate::service::Service;
+use crate::threads;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,7 +12,6 @@ use tollgate_config::rls::Rls;
 use tollgate_ledger::{Ledger, Slots};
 use tollgate_node::{Node, door};
 use tonic::transport::Server;
-use tonic::transport::server::TcpIncoming;
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 
@@ -55,19 +55,9 @@ pub fn start<L: Ledger + Slots + 'static>(node: Node<L>, settings: Rls) -> io::R
         .add_service(reflection().build_v1().map_err(io::Error::other)?)
         .add_service(reflection().build_v1alpha().map_err(io::Error::other)?);
     let closing = watch::Sender::new(false);
-    let mut is_closing = closing.subscribe();
-    let asked = async move {
-        // An error means that nobody is left who could ask.
-        let _ = is_closing.wait_for(|is_closing| *is_closing).await;
-    };
-    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
     let reporter = health.clone();
-    let task = tokio::spawn(async move {
-        reporter.set_service_status(SERVICE, ServingStatus::Serving).await;
-        if let Err(error) = router.serve_with_incoming_shutdown(incoming, asked).await {
-            tracing::error!(%error, "the rate limit service has stopped");
-        }
-    });
+    let ready = async move { reporter.set_service_status(SERVICE, ServingStatus::Serving).await };
+    let task = threads::serve(listener, router, ready, closing.subscribe())?;
     Ok(Handle { address, health, closing, task, counters })
 }
 
