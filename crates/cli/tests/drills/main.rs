@@ -1,0 +1,47 @@
+//! Every drill in its short form, with the binary of this build.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "a test may panic and talk")]
+
+use tollgate_drill::{Drill, Form, Played, Program, catalogue, play};
+
+fn run(name: &str) {
+    let drill: Drill = catalogue::named(name).unwrap_or_else(|| panic!("there is no drill {name}"));
+    let program = Program::new(env!("CARGO_BIN_EXE_tollgate"));
+    match play(&drill, &program, Form::Short).unwrap() {
+        Played::Skipped(why) => eprintln!("skipped {name}: {why}"),
+        Played::Done(outcome) => {
+            let broken = outcome.broken();
+            assert!(broken.is_empty(), "{name}: {broken:#?}\n{outcome:#?}");
+            eprintln!("{outcome:?}");
+        }
+    }
+}
+
+/// A test for each drill, and one that none is forgotten.
+macro_rules! drills {
+    ($($test:ident $name:literal,)*) => {
+        $(#[test] fn $test() { run($name); })*
+
+        #[test]
+        fn every_drill_is_here() {
+            let all: Vec<&str> = catalogue::all().iter().map(|drill| drill.name).collect();
+            assert_eq!(all, [$($name),*]);
+        }
+    };
+}
+
+drills! {
+    primary_killed "primary-killed",
+    primary_killed_and_back "primary-killed-and-back",
+    primary_restarted_empty "primary-restarted-empty",
+    primary_stopped "primary-stopped",
+    primary_stopped_briefly "primary-stopped-briefly",
+    replica_killed "replica-killed",
+    replica_stopped "replica-stopped",
+    failover "failover",
+    takeover "takeover",
+    flushed "flushed",
+    out_of_memory "out-of-memory",
+    no_replicas_to_write "no-replicas-to-write",
+    rights_taken "rights-taken",
+    password_set "password-set",
+}

@@ -1,0 +1,28 @@
+//! Drills: real gateways on a real ledger under load, while something is broken.
+//!
+//! A [`Drill`] is data: what is started, what is done to it, and what is forgiven. [`play`] carries it out and returns an
+//! [`Outcome`], which knows its numbers and whether they are what was promised. [`catalogue::all`] has every drill;
+//! [`soak`] is the one in which nothing is broken and memory is watched.
+
+pub mod catalogue;
+mod crowd;
+mod disk;
+mod drill;
+mod gateway;
+mod http;
+mod load;
+mod outcome;
+mod play;
+mod promise;
+mod scene;
+mod soak;
+mod upstream;
+mod watch;
+
+pub use drill::{
+    ByGateway, ByLine, ByNetwork, ByRedis, Crowd, Drill, File, Form, Ledger, Room, Server, Stage, Step,
+};
+pub use load::Series;
+pub use outcome::{Mark, Outcome};
+pub use play::{Played, Program, play};
+pub use soak::{Soak, soak};
