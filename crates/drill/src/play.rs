@@ -92,13 +92,14 @@ fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Ou
         scene.act(step).with_context(|| format!("{step:?} failed"))?;
     }
     let last = marks.last().map_or(0.0, |mark| mark.at);
-    wait_until_well(&load, &watch, last);
+    let is_well = wait_until_well(&load, &watch);
     thread::sleep(COOL_DOWN);
     let after = scene.memory_kib();
     let looks = watch.finish();
     let seconds = load.elapsed().as_secs_f64();
     let tally = load.finish();
-    let recovery = recovered(&looks, tally.series.reaches(WELL * f64::from(RATE), last), last);
+    let short_until = tally.series.short_until(WELL * f64::from(RATE), last);
+    let recovery = is_well.then(|| recovered(&looks, short_until, last).max(0.0));
     for gateway in &mut scene.gateways {
         gateway.stop()?;
     }
@@ -115,25 +116,27 @@ fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Ou
     Ok(Outcome::of(drill, ended))
 }
 
-/// Load goes on until every gateway says that it is well and as much passes as should, or for as long as it may take.
-fn wait_until_well(load: &Load, watch: &Watch, last: f64) {
+/// Load goes on until every gateway says that it is well and as much passes as should, or for as long as it may take; whether
+/// it came to that.
+fn wait_until_well(load: &Load, watch: &Watch) -> bool {
     let (start, from) = (Instant::now(), watch.elapsed());
-    let is_well = || {
-        watch.is_well_since(from) && load.tally().series.reaches(WELL * f64::from(RATE), last).is_some()
-    };
-    while !is_well() && start.elapsed() < RECOVERY {
+    let enough = WELL * f64::from(RATE);
+    loop {
+        let passes = load.tally().series.reaches(enough, load.elapsed().as_secs_f64());
+        if passes && watch.is_well_since(from) {
+            return true;
+        }
+        if start.elapsed() > RECOVERY {
+            return false;
+        }
         thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// How long after the last step all were well for good, and as much passed as should.
-fn recovered(looks: &[Look], passing: Option<f64>, last: f64) -> Option<f64> {
-    if looks.last()?.worst != 0 {
-        return None;
-    }
-    let ill = looks.iter().rposition(|look| look.worst != 0);
-    let well = ill.map_or(Some(last), |ill| looks.get(ill + 1).map(|look| look.at.as_secs_f64()));
-    Some((well?.max(passing?) - last).max(0.0))
+/// How long after the last step all were well, and as much passed as should.
+fn recovered(looks: &[Look], short_until: f64, last: f64) -> f64 {
+    let ill = looks.iter().rfind(|look| look.worst != 0);
+    ill.map_or(0.0, |look| look.at.as_secs_f64()).max(short_until) - last
 }
 
 /// What the program says of the ledger's books, which must be reachable again by now.

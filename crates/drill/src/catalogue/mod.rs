@@ -1,6 +1,12 @@
 //! Every drill there is.
 
+mod clients;
+mod disk;
+mod gateways;
+mod network;
 mod redis;
+mod reload;
+mod upstream;
 
 use crate::drill::{Drill, Ledger, Stage};
 
@@ -9,7 +15,16 @@ pub const FLEET: Stage = Stage { ledger: Ledger::Cluster, gateways: 3, load: 150
 
 /// All of them.
 pub fn all() -> Vec<Drill> {
-    [redis::DRILLS].concat()
+    [
+        redis::DRILLS,
+        network::DRILLS,
+        gateways::DRILLS,
+        disk::DRILLS,
+        reload::DRILLS,
+        clients::DRILLS,
+        upstream::DRILLS,
+    ]
+    .concat()
 }
 
 /// The one of that name.

@@ -1,0 +1,56 @@
+//! What happens to gateways.
+
+use super::FLEET;
+use crate::drill::ByGateway::{Continue, Kill, Replace, Start, Stop};
+use crate::drill::Drill;
+use crate::drill::Step::{Gateway, Rest};
+
+pub(super) const DRILLS: &[Drill] = &[
+    Drill {
+        name: "gateway-killed",
+        about: "a gateway is killed and started again",
+        stage: FLEET,
+        steps: &[Gateway(0, Kill), Rest(1_500), Gateway(0, Start)],
+        losses: 0,
+        outages: 0,
+    },
+    Drill {
+        name: "gateway-stopped",
+        about: "a gateway stands still for longer than its leases last, and goes on",
+        stage: FLEET,
+        steps: &[Gateway(1, Stop), Rest(6_500), Gateway(1, Continue)],
+        losses: 0,
+        outages: 1,
+    },
+    Drill {
+        name: "gateway-stopped-briefly",
+        about: "a gateway stands still for a second",
+        stage: FLEET,
+        steps: &[Gateway(1, Stop), Rest(1_000), Gateway(1, Continue)],
+        losses: 0,
+        outages: 1,
+    },
+    Drill {
+        name: "all-gateways-killed",
+        about: "all gateways are killed at once and started again",
+        stage: FLEET,
+        steps: &[
+            Gateway(0, Kill),
+            Gateway(1, Kill),
+            Gateway(2, Kill),
+            Gateway(0, Start),
+            Gateway(1, Start),
+            Gateway(2, Start),
+        ],
+        losses: 0,
+        outages: 0,
+    },
+    Drill {
+        name: "rolling-restart",
+        about: "gateways are replaced one after the other, and no request is lost",
+        stage: FLEET,
+        steps: &[Gateway(0, Replace), Gateway(1, Replace), Gateway(2, Replace)],
+        losses: 0,
+        outages: 0,
+    },
+];

@@ -1,0 +1,12 @@
+//! What happens to the server behind the gateways.
+
+use crate::drill::{Drill, Ledger, Stage, Step};
+
+pub(super) const DRILLS: &[Drill] = &[Drill {
+    name: "upstream-dies",
+    about: "the server behind the gateways dies and comes back",
+    stage: Stage { ledger: Ledger::Line, gateways: 2, load: 225, is_encrypted: false },
+    steps: &[Step::Upstream(false), Step::Rest(2_000), Step::Upstream(true)],
+    losses: 0,
+    outages: 0,
+}];
