@@ -17,6 +17,8 @@ pub struct Drill {
     pub losses: u32,
     /// How many times all nodes may be cut off from the ledger.
     pub outages: u32,
+    /// How many nodes vanish without a word, so that the ledger sets aside for a minute what they may be letting through.
+    pub vanished: u32,
 }
 
 /// What is started.
@@ -30,6 +32,9 @@ pub struct Stage {
     pub load: u32,
     /// Whether clients speak TLS.
     pub is_encrypted: bool,
+    /// Whether gateways have names of their own (`node.id`), which they keep when they are started again. Those that are
+    /// replaced while they run must not have any.
+    pub is_named: bool,
 }
 
 /// Where the ledger is.

@@ -20,6 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(crate) struct Gateway {
     program: Program,
+    /// What the ledger knows it by, if it is to be the same after a restart.
+    name: Option<String>,
     folder: TempDir,
     process: Option<Process>,
     pub(crate) address: SocketAddr,
@@ -30,10 +32,15 @@ pub(crate) struct Gateway {
 
 impl Gateway {
     /// Starts one by a configuration that is made for its port for TLS, and waits until it has spoken to its ledger.
-    pub(crate) fn start(program: &Program, config: impl Fn(SocketAddr) -> String) -> anyhow::Result<Self> {
+    pub(crate) fn start(
+        program: &Program,
+        name: Option<String>,
+        config: impl Fn(SocketAddr) -> String,
+    ) -> anyhow::Result<Self> {
         let address = || Ok::<_, anyhow::Error>(SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?)));
         let mut gateway = Self {
             program: program.clone(),
+            name,
             folder: TempDir::new().context("no temporary folder")?,
             process: None,
             address: address()?,
@@ -127,6 +134,9 @@ impl Gateway {
             ("log.format", "json".into()),
         ] {
             command.args(["--set", &format!("{key}={value}")]);
+        }
+        if let Some(name) = &self.name {
+            command.args(["--set", &format!("node.id={name}")]);
         }
         Process::start_logged(command.current_dir(self.folder.path()), &self.folder.path().join("log"))
     }

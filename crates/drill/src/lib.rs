@@ -25,4 +25,5 @@ pub use drill::{
 pub use load::Series;
 pub use outcome::{Mark, Outcome};
 pub use play::{Played, Program, play};
+pub use promise::RATE;
 pub use soak::{Soak, soak};

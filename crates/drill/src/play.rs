@@ -4,7 +4,7 @@ use crate::drill::{Drill, Form, Ledger, Step};
 use crate::gateway::Gateway;
 use crate::load::Load;
 use crate::outcome::{Ended, Mark, Outcome};
-use crate::promise::{RATE, RECOVERY};
+use crate::promise::{RECOVERY, least};
 use crate::scene::Scene;
 use crate::watch::{Look, Watch};
 use anyhow::Context;
@@ -20,9 +20,6 @@ const WARM_UP: Duration = Duration::from_millis(2_500);
 
 /// How long there is load after everything is well again.
 const COOL_DOWN: Duration = Duration::from_millis(1_000);
-
-/// The share of what was promised that must pass for it to count as well again.
-const WELL: f64 = 0.8;
 
 /// The binary that is drilled.
 #[derive(Clone, Debug)]
@@ -92,13 +89,13 @@ fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Ou
         scene.act(step).with_context(|| format!("{step:?} failed"))?;
     }
     let last = marks.last().map_or(0.0, |mark| mark.at);
-    let is_well = wait_until_well(&load, &watch);
+    let is_well = wait_until_well(&load, &watch, least(drill));
     thread::sleep(COOL_DOWN);
     let after = scene.memory_kib();
     let looks = watch.finish();
     let seconds = load.elapsed().as_secs_f64();
     let tally = load.finish();
-    let short_until = tally.series.short_until(WELL * f64::from(RATE), last);
+    let short_until = tally.series.short_until(least(drill), last);
     let recovery = is_well.then(|| recovered(&looks, short_until, last).max(0.0));
     for gateway in &mut scene.gateways {
         gateway.stop()?;
@@ -118,9 +115,8 @@ fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Ou
 
 /// Load goes on until every gateway says that it is well and as much passes as should, or for as long as it may take; whether
 /// it came to that.
-fn wait_until_well(load: &Load, watch: &Watch) -> bool {
+fn wait_until_well(load: &Load, watch: &Watch, enough: f64) -> bool {
     let (start, from) = (Instant::now(), watch.elapsed());
-    let enough = WELL * f64::from(RATE);
     loop {
         let passes = load.tally().series.reaches(enough, load.elapsed().as_secs_f64());
         if passes && watch.is_well_since(from) {

@@ -4,7 +4,7 @@ use crate::drill::Drill;
 use std::time::Duration;
 
 /// What the application was promised, in tokens per second. Every request costs one.
-pub(crate) const RATE: u32 = 200;
+pub const RATE: u32 = 200;
 
 /// What it may save: one second. With no more than that there is no burst allowance, and the promise is one number.
 pub(crate) const BURST: u32 = RATE;
@@ -30,6 +30,12 @@ pub(crate) const RECOVERY: Duration = Duration::from_secs(40);
 /// What memory may grow by, for each gateway, from before the first step to after the last, in KiB: the allocator keeps
 /// some of what was needed at the worst moment.
 pub(crate) const GROWTH_KIB: u64 = 48 * 1024;
+
+/// What should pass in a second once everything is well: of what was promised, four fifths in any second. What vanished nodes may
+/// be letting through is set aside for a minute.
+pub(crate) fn least(drill: &Drill) -> f64 {
+    0.8 * f64::from(RATE.saturating_sub(drill.vanished * ALONE))
+}
 
 /// The most that may pass in so many seconds: what was promised, what was saved, and what the faults of the drill allow on
 /// top of it.

@@ -3,7 +3,7 @@
 use crate::drill::Crowd::{HalfBodies, OpenAndDrop, SlowHeads};
 use crate::drill::{Drill, Ledger, Stage, Step};
 
-const PAIR: Stage = Stage { ledger: Ledger::Line, gateways: 2, load: 225, is_encrypted: false };
+const PAIR: Stage = Stage { ledger: Ledger::Line, gateways: 2, load: 225, is_encrypted: false, is_named: false };
 
 pub(super) const DRILLS: &[Drill] = &[
     Drill {
@@ -13,6 +13,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Step::Crowd(SlowHeads(500))],
         losses: 0,
         outages: 0,
+        vanished: 0,
     },
     Drill {
         name: "half-bodies",
@@ -21,6 +22,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Step::Crowd(HalfBodies(500))],
         losses: 0,
         outages: 0,
+        vanished: 0,
     },
     Drill {
         name: "opened-and-dropped",
@@ -29,5 +31,6 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Step::Crowd(OpenAndDrop(5_000))],
         losses: 0,
         outages: 0,
+        vanished: 0,
     },
 ];

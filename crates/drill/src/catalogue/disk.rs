@@ -4,7 +4,7 @@ use crate::drill::Room::{Fill, Free};
 use crate::drill::Step::{Disk, Gateway, LogIn, Rest};
 use crate::drill::{ByGateway, Drill, Ledger, Stage};
 
-const ALONE: Stage = Stage { ledger: Ledger::Inside, gateways: 1, load: 400, is_encrypted: false };
+const ALONE: Stage = Stage { ledger: Ledger::Inside, gateways: 1, load: 400, is_encrypted: false, is_named: false };
 
 pub(super) const DRILLS: &[Drill] = &[
     Drill {
@@ -15,6 +15,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Disk(Fill), LogIn, Rest(10_500), LogIn, Disk(Free), LogIn],
         losses: 0,
         outages: 0,
+        vanished: 0,
     },
     Drill {
         name: "disk-full-and-killed",
@@ -30,5 +31,6 @@ pub(super) const DRILLS: &[Drill] = &[
         ],
         losses: 1,
         outages: 0,
+        vanished: 0,
     },
 ];

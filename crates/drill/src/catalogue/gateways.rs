@@ -2,17 +2,29 @@
 
 use super::FLEET;
 use crate::drill::ByGateway::{Continue, Kill, Replace, Start, Stop};
-use crate::drill::Drill;
 use crate::drill::Step::{Gateway, Rest};
+use crate::drill::{Drill, Stage};
+
+const NAMED: Stage = Stage { is_named: true, ..FLEET };
 
 pub(super) const DRILLS: &[Drill] = &[
     Drill {
         name: "gateway-killed",
-        about: "a gateway is killed and started again",
-        stage: FLEET,
+        about: "a gateway is killed and started again under its name",
+        stage: NAMED,
         steps: &[Gateway(0, Kill), Rest(1_500), Gateway(0, Start)],
         losses: 0,
         outages: 0,
+        vanished: 0,
+    },
+    Drill {
+        name: "gateway-lost",
+        about: "a gateway is killed, and another of another name takes its place",
+        stage: FLEET,
+        steps: &[Gateway(0, Kill), Rest(1_500), Gateway(0, Start), Rest(1_500)],
+        losses: 0,
+        outages: 0,
+        vanished: 1,
     },
     Drill {
         name: "gateway-stopped",
@@ -21,6 +33,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Gateway(1, Stop), Rest(6_500), Gateway(1, Continue)],
         losses: 0,
         outages: 1,
+        vanished: 0,
     },
     Drill {
         name: "gateway-stopped-briefly",
@@ -29,11 +42,12 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Gateway(1, Stop), Rest(1_000), Gateway(1, Continue)],
         losses: 0,
         outages: 1,
+        vanished: 0,
     },
     Drill {
         name: "all-gateways-killed",
-        about: "all gateways are killed at once and started again",
-        stage: FLEET,
+        about: "all gateways are killed at once and started again under their names",
+        stage: NAMED,
         steps: &[
             Gateway(0, Kill),
             Gateway(1, Kill),
@@ -41,9 +55,11 @@ pub(super) const DRILLS: &[Drill] = &[
             Gateway(0, Start),
             Gateway(1, Start),
             Gateway(2, Start),
+            Rest(2_000),
         ],
         losses: 0,
         outages: 0,
+        vanished: 0,
     },
     Drill {
         name: "rolling-restart",
@@ -52,5 +68,6 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Gateway(0, Replace), Gateway(1, Replace), Gateway(2, Replace)],
         losses: 0,
         outages: 0,
+        vanished: 0,
     },
 ];

@@ -4,7 +4,7 @@ use crate::drill::ByLine::{Carry, Cut, Delay, Silence};
 use crate::drill::Step::{Line, Network, Rest};
 use crate::drill::{ByNetwork, Drill, Ledger, Stage};
 
-const BEHIND_A_LINE: Stage = Stage { ledger: Ledger::Line, gateways: 2, load: 225, is_encrypted: false };
+const BEHIND_A_LINE: Stage = Stage { ledger: Ledger::Line, gateways: 2, load: 225, is_encrypted: false, is_named: false };
 
 /// Redis is so many milliseconds further away for a while.
 macro_rules! delayed {
@@ -16,6 +16,7 @@ macro_rules! delayed {
             steps: &[Line(Delay($millis)), Rest(3_000), Line(Delay(0))],
             losses: 0,
             outages: $outages,
+            vanished: 0,
         }
     };
 }
@@ -32,6 +33,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Line(Silence), Rest(3_000), Line(Carry)],
         losses: 0,
         outages: 1,
+        vanished: 0,
     },
     Drill {
         name: "connections-cut",
@@ -40,6 +42,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Line(Cut), Rest(300), Line(Cut), Rest(300), Line(Cut), Rest(300), Line(Cut), Rest(1_000)],
         losses: 0,
         outages: 4,
+        vanished: 0,
     },
     Drill {
         name: "network-cut",
@@ -48,5 +51,6 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Network(ByNetwork::Cut), Rest(3_000), Network(ByNetwork::Mend)],
         losses: 0,
         outages: 1,
+        vanished: 0,
     },
 ];

@@ -14,6 +14,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Redis(Primary, Kill), Rest(2_000)],
         losses: 1,
         outages: 1,
+        vanished: 0,
     },
     Drill {
         name: "primary-killed-and-back",
@@ -22,6 +23,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Redis(Primary, Kill), Rest(6_000), Redis(FirstPrimary, Restart)],
         losses: 1,
         outages: 1,
+        vanished: 0,
     },
     Drill {
         name: "primary-restarted-empty",
@@ -30,6 +32,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Redis(Primary, Kill), Redis(FirstPrimary, Restart)],
         losses: 1,
         outages: 1,
+        vanished: 0,
     },
     Drill {
         name: "primary-stopped",
@@ -38,6 +41,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Redis(Primary, Stop), Rest(5_000), Redis(FirstPrimary, Continue)],
         losses: 1,
         outages: 1,
+        vanished: 0,
     },
     Drill {
         name: "primary-stopped-briefly",
@@ -46,6 +50,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Redis(Primary, Stop), Rest(1_000), Redis(FirstPrimary, Continue)],
         losses: 0,
         outages: 1,
+        vanished: 0,
     },
     Drill {
         name: "replica-killed",
@@ -54,6 +59,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Redis(Replica, Kill), Rest(1_500), Redis(FirstReplica, Restart)],
         losses: 0,
         outages: 0,
+        vanished: 0,
     },
     Drill {
         name: "replica-stopped",
@@ -62,6 +68,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Redis(Replica, Stop), Rest(1_500), Redis(FirstReplica, Continue)],
         losses: 0,
         outages: 0,
+        vanished: 0,
     },
     Drill {
         name: "failover",
@@ -70,6 +77,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Redis(Replica, Tell(&["CLUSTER", "FAILOVER"])), Rest(2_000)],
         losses: 0,
         outages: 1,
+        vanished: 0,
     },
     Drill {
         name: "takeover",
@@ -78,6 +86,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Redis(Replica, Tell(&["CLUSTER", "FAILOVER", "TAKEOVER"])), Rest(2_000)],
         losses: 1,
         outages: 1,
+        vanished: 0,
     },
     Drill {
         name: "flushed",
@@ -86,6 +95,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Redis(Primary, Tell(&["FLUSHALL"])), Rest(2_000)],
         losses: 1,
         outages: 0,
+        vanished: 0,
     },
     Drill {
         name: "out-of-memory",
@@ -98,6 +108,7 @@ pub(super) const DRILLS: &[Drill] = &[
         ],
         losses: 0,
         outages: 1,
+        vanished: 0,
     },
     Drill {
         name: "no-replicas-to-write",
@@ -110,6 +121,7 @@ pub(super) const DRILLS: &[Drill] = &[
         ],
         losses: 0,
         outages: 1,
+        vanished: 0,
     },
     Drill {
         name: "rights-taken",
@@ -122,6 +134,7 @@ pub(super) const DRILLS: &[Drill] = &[
         ],
         losses: 0,
         outages: 1,
+        vanished: 0,
     },
     Drill {
         name: "password-set",
@@ -135,5 +148,6 @@ pub(super) const DRILLS: &[Drill] = &[
         ],
         losses: 1,
         outages: 1,
+        vanished: 0,
     },
 ];

@@ -12,13 +12,15 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[Reload(File::Both, 60), Rest(500), Reload(File::Bad, 20), Rest(500), Reload(File::Good, 20)],
         losses: 0,
         outages: 0,
+        vanished: 0,
     },
     Drill {
         name: "certificate-renewed",
         about: "certificates are written over while clients come and go",
-        stage: Stage { ledger: Ledger::Line, gateways: 2, load: 225, is_encrypted: true },
+        stage: Stage { ledger: Ledger::Line, gateways: 2, load: 225, is_encrypted: true, is_named: false },
         steps: &[NewCertificate, Rest(2_500), NewCertificate, Rest(2_500)],
         losses: 0,
         outages: 0,
+        vanished: 0,
     },
 ];

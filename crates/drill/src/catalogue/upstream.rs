@@ -5,8 +5,9 @@ use crate::drill::{Drill, Ledger, Stage, Step};
 pub(super) const DRILLS: &[Drill] = &[Drill {
     name: "upstream-dies",
     about: "the server behind the gateways dies and comes back",
-    stage: Stage { ledger: Ledger::Line, gateways: 2, load: 225, is_encrypted: false },
+    stage: Stage { ledger: Ledger::Line, gateways: 2, load: 225, is_encrypted: false, is_named: false },
     steps: &[Step::Upstream(false), Step::Rest(2_000), Step::Upstream(true)],
     losses: 0,
     outages: 0,
+    vanished: 0,
 }];

@@ -51,8 +51,9 @@ impl Scene {
             encryption,
             edition: 0,
         };
-        for _ in 0..stage.gateways {
-            let gateway = Gateway::start(program, |tls| scene.config(tls))?;
+        for number in 0..stage.gateways {
+            let name = stage.is_named.then(|| format!("gateway-{number}"));
+            let gateway = Gateway::start(program, name, |tls| scene.config(tls))?;
             scene.gateways.push(gateway);
         }
         Ok(scene)
