@@ -21,7 +21,8 @@ impl Namespace {
         let number = free_port()?;
         let [high, low] = number.to_be_bytes();
         let low = low & 0b1111_1100;
-        let (outside, inside) = (Ipv4Addr::new(10, 213, high, low + 1), Ipv4Addr::new(10, 213, high, low + 2));
+        let (outside, inside) =
+            (Ipv4Addr::new(10, 213, high, low + 1), Ipv4Addr::new(10, 213, high, low + 2));
         let namespace = Self { name: format!("tg{number}"), cable: format!("tgo{number}"), inside };
         let other = format!("tgi{number}");
         ip(&["netns", "add", &namespace.name]).context("no network namespace can be made here")?;

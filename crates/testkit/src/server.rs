@@ -3,7 +3,7 @@ use crate::port::free_port;
 use crate::process::{Process, Signal, run};
 use anyhow::Context;
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
 use std::thread;
@@ -66,8 +66,8 @@ impl RedisServer {
         self.namespace.as_ref().map_or(Ipv4Addr::LOCALHOST.into(), |namespace| namespace.inside().into())
     }
 
-    fn command(&self, program: OsString) -> Command {
-        self.namespace.as_ref().map_or_else(|| Command::new(&program), |inside| inside.command(&program))
+    fn command(&self, program: &OsStr) -> Command {
+        self.namespace.as_ref().map_or_else(|| Command::new(program), |inside| inside.command(program))
     }
 
     /// The port it listens on.
@@ -89,7 +89,7 @@ impl RedisServer {
     pub fn restart(&mut self) -> anyhow::Result<()> {
         self.kill();
         let process = Process::start(
-            self.command(program())
+            self.command(&program())
                 .args(["--port", &self.port.to_string(), "--bind", &self.host().to_string(), "--save", ""])
                 .args(["--protected-mode", "no"])
                 .args(["--appendonly", "no", "--dir"])
@@ -112,7 +112,7 @@ impl RedisServer {
     pub fn cli(&self, words: &[&str]) -> anyhow::Result<String> {
         let port = self.port.to_string();
         let host = self.host().to_string();
-        run(self.command("redis-cli".into()).args(["-h", &host, "-p", &port]).args(words))
+        run(self.command("redis-cli".as_ref()).args(["-h", &host, "-p", &port]).args(words))
     }
 
     /// Asks until the answer contains `expected`.
