@@ -30,7 +30,8 @@ pub(crate) fn send(crowd: Crowd, gateway: SocketAddr) -> anyhow::Result<()> {
 
 fn open(gateway: SocketAddr, count: usize, beginning: &str) -> anyhow::Result<Vec<TcpStream>> {
     let open = |number: usize| {
-        let mut stream = TcpStream::connect(gateway).with_context(|| format!("after {number} connections"))?;
+        let mut stream =
+            TcpStream::connect(gateway).with_context(|| format!("after {number} connections"))?;
         stream.write_all(beginning.as_bytes())?;
         stream.set_nonblocking(true)?;
         Ok(stream)

@@ -16,8 +16,10 @@ impl Disk {
     /// Makes one, or says why it cannot be made here.
     pub(crate) fn new() -> anyhow::Result<Self> {
         let folder = TempDir::new().context("no temporary folder")?;
-        run(Command::new("mount").args(["-t", "tmpfs", "-o", "size=4m", "tollgate-drill"]).arg(folder.path()))
-            .context("no small disk can be mounted here")?;
+        run(Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=4m", "tollgate-drill"])
+            .arg(folder.path()))
+        .context("no small disk can be mounted here")?;
         Ok(Self(folder))
     }
 

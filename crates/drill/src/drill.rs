@@ -1,5 +1,6 @@
 //! What a drill is.
 
+use crate::level::Level;
 use std::time::Duration;
 
 /// A drill: what is started, what is done to it, and what is forgiven.
@@ -19,6 +20,8 @@ pub struct Drill {
     pub outages: u32,
     /// How many nodes vanish without a word, so that the ledger sets aside for a minute what they may be letting through.
     pub vanished: u32,
+    /// How bad it must look to some gateway: a fault that nobody feels is none.
+    pub felt: Level,
 }
 
 /// What is started.
@@ -71,10 +74,10 @@ pub enum Step {
     NewCertificate,
     /// A crowd of clients that mean no good.
     Crowd(Crowd),
-    /// The server behind the gateways dies, or comes back.
-    Upstream(bool),
-    /// Somebody logs in to the console of every gateway; whatever is answered, it is answered.
-    LogIn,
+    /// Something to the server behind the gateways.
+    Upstream(ByUpstream),
+    /// Somebody logs in to the console of every gateway.
+    LogIn(Login),
 }
 
 /// What can be done to a gateway.
@@ -160,6 +163,24 @@ pub enum File {
     Bad,
     /// One after the other.
     Both,
+}
+
+/// What can happen to the server behind the gateways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByUpstream {
+    /// It closes its port and all connections.
+    Die,
+    /// It is there again.
+    Return,
+}
+
+/// What is expected of a login.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Login {
+    /// It works.
+    Good,
+    /// It is answered soon: it works, or the database is said to be out of reach.
+    Answered,
 }
 
 /// Clients that mean no good.

@@ -1,8 +1,9 @@
 //! `tollgate serve` on ports that stay the same however often it is started.
 
+use crate::level::Level;
 use crate::load::Excuse;
 use crate::play::Program;
-use crate::{promise, watch};
+use crate::promise;
 use anyhow::Context;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -143,7 +144,7 @@ impl Gateway {
 
     fn wait_until_ready(&self) -> anyhow::Result<()> {
         let start = Instant::now();
-        while watch::level(self.admin).is_none() {
+        while Level::of(self.admin) == Level::NoAnswer {
             anyhow::ensure!(start.elapsed() < PATIENCE, "the gateway does not start: {}", self.log());
             thread::sleep(Duration::from_millis(20));
         }

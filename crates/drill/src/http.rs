@@ -81,6 +81,15 @@ pub(crate) fn ask(address: SocketAddr, line: &str, body: &str) -> io::Result<Ans
     Client::new(address, None).ask((head + body).as_bytes())
 }
 
+/// The certificate that is shown to a new connection.
+pub(crate) fn certificate(address: SocketAddr, tls: &Arc<ClientConfig>) -> io::Result<Vec<u8>> {
+    let mut connection = Client::new(address, Some(Arc::clone(tls))).open()?;
+    connection.write_all(b"GET / HTTP/1.1\r\n")?;
+    let Connection::Encrypted(stream) = connection else { return Err(io::ErrorKind::InvalidInput.into()) };
+    let shown = stream.conn.peer_certificates().and_then(|chain| Some(chain.first()?.to_vec()));
+    shown.ok_or_else(|| io::Error::other("no certificate was shown"))
+}
+
 /// Has a look, which is not worth waiting for.
 pub(crate) fn look(address: SocketAddr, line: &str) -> io::Result<Answer> {
     let mut client = Client { patience: Duration::from_secs(1), ..Client::new(address, None) };

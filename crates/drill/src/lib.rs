@@ -10,6 +10,7 @@ mod disk;
 mod drill;
 mod gateway;
 mod http;
+mod level;
 mod load;
 mod outcome;
 mod play;
@@ -20,8 +21,10 @@ mod upstream;
 mod watch;
 
 pub use drill::{
-    ByGateway, ByLine, ByNetwork, ByRedis, Crowd, Drill, File, Form, Ledger, Room, Server, Stage, Step,
+    ByGateway, ByLine, ByNetwork, ByRedis, ByUpstream, Crowd, Drill, File, Form, Ledger, Login, Room, Server,
+    Stage, Step,
 };
+pub use level::Level;
 pub use load::Series;
 pub use outcome::{Mark, Outcome};
 pub use play::{Played, Program, play};

@@ -1,9 +1,9 @@
 //! What a drill showed, and whether it is what was promised.
 
 use crate::drill::Drill;
+use crate::level::Level;
 use crate::load::{Series, Tally};
 use crate::promise::{self, CEILING, GROWTH_KIB, RECOVERY};
-use crate::watch::LEVELS;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -30,7 +30,9 @@ pub struct Outcome {
     /// The slowest request of a gateway that was not broken on purpose, in milliseconds.
     pub slowest_ms: u64,
     /// The worst that a gateway said of its ledger.
-    pub level: &'static str,
+    pub level: Level,
+    /// The least that it must have been for the fault to have been felt at all.
+    pub felt: Level,
     /// From the last step until every gateway said that it is well and as much passed as was promised, in seconds.
     pub recovery: Option<f64>,
     /// The memory of all gateways before the first step and after the last, in KiB.
@@ -61,7 +63,7 @@ pub(crate) struct Ended {
     pub(crate) seconds: f64,
     pub(crate) tally: Tally,
     pub(crate) served: u64,
-    pub(crate) worst: usize,
+    pub(crate) worst: Level,
     pub(crate) recovery: Option<f64>,
     pub(crate) memory_kib: (u64, u64),
     pub(crate) audit: Value,
@@ -81,7 +83,8 @@ impl Outcome {
             excused,
             wrong,
             slowest_ms: u64::try_from(slowest.as_millis()).unwrap_or(u64::MAX),
-            level: LEVELS[ended.worst],
+            level: ended.worst,
+            felt: drill.felt,
             recovery: ended.recovery,
             memory_kib: ended.memory_kib,
             gateways: drill.stage.gateways,
@@ -117,6 +120,7 @@ impl Outcome {
             after <= before + gateways * GROWTH_KIB,
             format!("memory went from {before} to {after} KiB and stayed there"),
         );
+        demand(self.level >= self.felt, format!("nobody felt it: {} at worst", self.level));
         demand(self.balances, "the balance does not add up".into());
         broken
     }

@@ -2,6 +2,7 @@
 
 use crate::drill::{Drill, Form, Ledger, Step};
 use crate::gateway::Gateway;
+use crate::level::Level;
 use crate::load::Load;
 use crate::outcome::{Ended, Mark, Outcome};
 use crate::promise::{RECOVERY, least};
@@ -19,7 +20,7 @@ use tollgate_testkit::Namespace;
 const WARM_UP: Duration = Duration::from_millis(2_500);
 
 /// How long there is load after everything is well again.
-const COOL_DOWN: Duration = Duration::from_millis(1_000);
+const COOL_DOWN: Duration = Duration::from_secs(1);
 
 /// The binary that is drilled.
 #[derive(Clone, Debug)]
@@ -103,7 +104,7 @@ fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Ou
     let ended = Ended {
         seconds,
         served: scene.upstream.served(),
-        worst: looks.iter().map(|look| look.worst).max().unwrap_or(0),
+        worst: looks.iter().map(|look| look.worst).max().unwrap_or(Level::Normal),
         recovery,
         memory_kib: (before, after),
         audit: audit(scene.gateways.first().context("no gateway")?)?,
@@ -131,7 +132,7 @@ fn wait_until_well(load: &Load, watch: &Watch, enough: f64) -> bool {
 
 /// How long after the last step all were well, and as much passed as should.
 fn recovered(looks: &[Look], short_until: f64, last: f64) -> f64 {
-    let ill = looks.iter().rfind(|look| look.worst != 0);
+    let ill = looks.iter().rfind(|look| look.worst != Level::Normal);
     ill.map_or(0.0, |look| look.at.as_secs_f64()).max(short_until) - last
 }
 

@@ -2,8 +2,10 @@
 
 use crate::drill::Crowd::{HalfBodies, OpenAndDrop, SlowHeads};
 use crate::drill::{Drill, Ledger, Stage, Step};
+use crate::level::Level;
 
-const PAIR: Stage = Stage { ledger: Ledger::Line, gateways: 2, load: 225, is_encrypted: false, is_named: false };
+const PAIR: Stage =
+    Stage { ledger: Ledger::Line, gateways: 2, load: 225, is_encrypted: false, is_named: false };
 
 pub(super) const DRILLS: &[Drill] = &[
     Drill {
@@ -14,6 +16,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 0,
         vanished: 0,
+        felt: Level::Normal,
     },
     Drill {
         name: "half-bodies",
@@ -23,6 +26,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 0,
         vanished: 0,
+        felt: Level::Normal,
     },
     Drill {
         name: "opened-and-dropped",
@@ -32,5 +36,6 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 0,
         vanished: 0,
+        felt: Level::Normal,
     },
 ];

@@ -1,10 +1,13 @@
 //! What happens to the disk under a gateway that has its ledger inside.
 
+use crate::drill::Login::{Answered, Good};
 use crate::drill::Room::{Fill, Free};
 use crate::drill::Step::{Disk, Gateway, LogIn, Rest};
 use crate::drill::{ByGateway, Drill, Ledger, Stage};
+use crate::level::Level;
 
-const ALONE: Stage = Stage { ledger: Ledger::Inside, gateways: 1, load: 400, is_encrypted: false, is_named: false };
+const ALONE: Stage =
+    Stage { ledger: Ledger::Inside, gateways: 1, load: 400, is_encrypted: false, is_named: false };
 
 pub(super) const DRILLS: &[Drill] = &[
     Drill {
@@ -12,10 +15,11 @@ pub(super) const DRILLS: &[Drill] = &[
         about: "no room for the snapshot of the ledger and the database of the control plane, then room again",
         stage: ALONE,
         // Longer than it takes until the next snapshot is due.
-        steps: &[Disk(Fill), LogIn, Rest(10_500), LogIn, Disk(Free), LogIn],
+        steps: &[Disk(Fill), LogIn(Answered), Rest(10_500), LogIn(Answered), Disk(Free), LogIn(Good)],
         losses: 0,
         outages: 0,
         vanished: 0,
+        felt: Level::Normal,
     },
     Drill {
         name: "disk-full-and-killed",
@@ -26,11 +30,13 @@ pub(super) const DRILLS: &[Drill] = &[
             Disk(Fill),
             Rest(2_000),
             Gateway(0, ByGateway::Kill),
+            Rest(1_000),
             Disk(Free),
             Gateway(0, ByGateway::Start),
         ],
         losses: 1,
         outages: 0,
         vanished: 0,
+        felt: Level::NoAnswer,
     },
 ];

@@ -4,6 +4,7 @@ use super::FLEET;
 use crate::drill::ByGateway::{Continue, Kill, Replace, Start, Stop};
 use crate::drill::Step::{Gateway, Rest};
 use crate::drill::{Drill, Stage};
+use crate::level::Level;
 
 const NAMED: Stage = Stage { is_named: true, ..FLEET };
 
@@ -16,6 +17,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 0,
         vanished: 0,
+        felt: Level::NoAnswer,
     },
     Drill {
         name: "gateway-lost",
@@ -25,6 +27,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 0,
         vanished: 1,
+        felt: Level::NoAnswer,
     },
     Drill {
         name: "gateway-stopped",
@@ -34,6 +37,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 1,
         vanished: 0,
+        felt: Level::NoAnswer,
     },
     Drill {
         name: "gateway-stopped-briefly",
@@ -43,6 +47,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 1,
         vanished: 0,
+        felt: Level::Normal,
     },
     Drill {
         name: "all-gateways-killed",
@@ -52,6 +57,7 @@ pub(super) const DRILLS: &[Drill] = &[
             Gateway(0, Kill),
             Gateway(1, Kill),
             Gateway(2, Kill),
+            Rest(1_000),
             Gateway(0, Start),
             Gateway(1, Start),
             Gateway(2, Start),
@@ -60,6 +66,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 0,
         vanished: 0,
+        felt: Level::NoAnswer,
     },
     Drill {
         name: "rolling-restart",
@@ -69,5 +76,6 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 0,
         vanished: 0,
+        felt: Level::Normal,
     },
 ];

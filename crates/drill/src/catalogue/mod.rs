@@ -9,10 +9,12 @@ mod reload;
 mod upstream;
 
 use crate::drill::{ByRedis, Drill, Ledger, Server, Stage, Step};
+use crate::level::Level;
 use crate::promise::RATE;
 
 /// Three gateways on a Redis Cluster, with more than twice the load that may pass.
-pub const FLEET: Stage = Stage { ledger: Ledger::Cluster, gateways: 3, load: 150, is_encrypted: false, is_named: false };
+pub const FLEET: Stage =
+    Stage { ledger: Ledger::Cluster, gateways: 3, load: 150, is_encrypted: false, is_named: false };
 
 /// All of them.
 pub fn all() -> Vec<Drill> {
@@ -42,4 +44,5 @@ pub const SCALE_OUT: Drill = Drill {
     losses: 1,
     outages: 1,
     vanished: 0,
+    felt: Level::FailOpen,
 };

@@ -3,12 +3,14 @@
 use crate::drill::ByLine::{Carry, Cut, Delay, Silence};
 use crate::drill::Step::{Line, Network, Rest};
 use crate::drill::{ByNetwork, Drill, Ledger, Stage};
+use crate::level::Level;
 
-const BEHIND_A_LINE: Stage = Stage { ledger: Ledger::Line, gateways: 2, load: 225, is_encrypted: false, is_named: false };
+const BEHIND_A_LINE: Stage =
+    Stage { ledger: Ledger::Line, gateways: 2, load: 225, is_encrypted: false, is_named: false };
 
 /// Redis is so many milliseconds further away for a while.
 macro_rules! delayed {
-    ($name:literal, $millis:literal, $outages:literal) => {
+    ($name:literal, $millis:literal, $outages:literal, $felt:ident) => {
         Drill {
             name: $name,
             about: concat!("everything that is said to Redis takes ", $millis, " ms longer"),
@@ -17,15 +19,16 @@ macro_rules! delayed {
             losses: 0,
             outages: $outages,
             vanished: 0,
+            felt: Level::$felt,
         }
     };
 }
 
 pub(super) const DRILLS: &[Drill] = &[
-    delayed!("delayed-10-ms", 10, 0),
-    delayed!("delayed-50-ms", 50, 1),
-    delayed!("delayed-200-ms", 200, 1),
-    delayed!("delayed-2000-ms", 2_000, 1),
+    delayed!("delayed-10-ms", 10, 0, Mild),
+    delayed!("delayed-50-ms", 50, 1, Mild),
+    delayed!("delayed-200-ms", 200, 1, Significant),
+    delayed!("delayed-2000-ms", 2_000, 1, FailOpen),
     Drill {
         name: "half-open",
         about: "connections to Redis stay open, and everything on them is swallowed",
@@ -34,6 +37,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 1,
         vanished: 0,
+        felt: Level::FailOpen,
     },
     Drill {
         name: "connections-cut",
@@ -43,6 +47,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 4,
         vanished: 0,
+        felt: Level::Normal,
     },
     Drill {
         name: "network-cut",
@@ -52,5 +57,6 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 1,
         vanished: 0,
+        felt: Level::FailOpen,
     },
 ];

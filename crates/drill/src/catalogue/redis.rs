@@ -2,9 +2,10 @@
 
 use super::FLEET;
 use crate::drill::ByRedis::{Continue, Kill, Restart, Stop, Tell};
+use crate::drill::Drill;
 use crate::drill::Server::{FirstPrimary, FirstReplica, Primary, Replica};
 use crate::drill::Step::{Redis, Rest};
-use crate::drill::Drill;
+use crate::level::Level;
 
 pub(super) const DRILLS: &[Drill] = &[
     Drill {
@@ -15,6 +16,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 1,
         outages: 1,
         vanished: 0,
+        felt: Level::FailOpen,
     },
     Drill {
         name: "primary-killed-and-back",
@@ -24,6 +26,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 1,
         outages: 1,
         vanished: 0,
+        felt: Level::FailOpen,
     },
     Drill {
         name: "primary-restarted-empty",
@@ -33,6 +36,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 1,
         outages: 1,
         vanished: 0,
+        felt: Level::Normal,
     },
     Drill {
         name: "primary-stopped",
@@ -42,6 +46,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 1,
         outages: 1,
         vanished: 0,
+        felt: Level::FailOpen,
     },
     Drill {
         name: "primary-stopped-briefly",
@@ -51,6 +56,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 1,
         vanished: 0,
+        felt: Level::FailOpen,
     },
     Drill {
         name: "replica-killed",
@@ -60,6 +66,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 0,
         vanished: 0,
+        felt: Level::Normal,
     },
     Drill {
         name: "replica-stopped",
@@ -69,6 +76,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 0,
         vanished: 0,
+        felt: Level::Normal,
     },
     Drill {
         name: "failover",
@@ -78,6 +86,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 1,
         vanished: 0,
+        felt: Level::Normal,
     },
     Drill {
         name: "takeover",
@@ -87,6 +96,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 1,
         outages: 1,
         vanished: 0,
+        felt: Level::Normal,
     },
     Drill {
         name: "flushed",
@@ -96,6 +106,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 1,
         outages: 0,
         vanished: 0,
+        felt: Level::Normal,
     },
     Drill {
         name: "out-of-memory",
@@ -109,6 +120,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 1,
         vanished: 0,
+        felt: Level::FailOpen,
     },
     Drill {
         name: "no-replicas-to-write",
@@ -122,6 +134,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 1,
         vanished: 0,
+        felt: Level::FailOpen,
     },
     Drill {
         name: "rights-taken",
@@ -135,6 +148,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 1,
         vanished: 0,
+        felt: Level::FailOpen,
     },
     Drill {
         name: "password-set",
@@ -144,10 +158,14 @@ pub(super) const DRILLS: &[Drill] = &[
             Redis(Primary, Tell(&["CONFIG", "SET", "requirepass", "secret"])),
             Redis(Primary, Tell(&["-a", "secret", "--no-auth-warning", "CLIENT", "KILL", "TYPE", "normal"])),
             Rest(2_000),
-            Redis(FirstPrimary, Tell(&["-a", "secret", "--no-auth-warning", "CONFIG", "SET", "requirepass", ""])),
+            Redis(
+                FirstPrimary,
+                Tell(&["-a", "secret", "--no-auth-warning", "CONFIG", "SET", "requirepass", ""]),
+            ),
         ],
         losses: 1,
         outages: 1,
         vanished: 0,
+        felt: Level::FailOpen,
     },
 ];

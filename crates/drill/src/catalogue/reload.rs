@@ -3,6 +3,7 @@
 use super::FLEET;
 use crate::drill::Step::{NewCertificate, Reload, Rest};
 use crate::drill::{Drill, File, Ledger, Stage};
+use crate::level::Level;
 
 pub(super) const DRILLS: &[Drill] = &[
     Drill {
@@ -13,6 +14,7 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 0,
         vanished: 0,
+        felt: Level::Normal,
     },
     Drill {
         name: "certificate-renewed",
@@ -22,5 +24,6 @@ pub(super) const DRILLS: &[Drill] = &[
         losses: 0,
         outages: 0,
         vanished: 0,
+        felt: Level::Normal,
     },
 ];

@@ -25,7 +25,10 @@ impl Series {
     pub fn per_second(&self) -> Vec<(f64, f64)> {
         let complete = &self.0[..self.0.len().saturating_sub(1)];
         let sums = complete.windows(Self::A_SECOND).map(|second| f64::from(second.iter().sum::<u32>()));
-        (0_u32..).zip(sums).map(|(count, sum)| (1.0 + f64::from(count) * Self::STEP.as_secs_f64(), sum)).collect()
+        (0_u32..)
+            .zip(sums)
+            .map(|(count, sum)| (1.0 + f64::from(count) * Self::STEP.as_secs_f64(), sum))
+            .collect()
     }
 
     /// Whether as much passed in the last second before `now` that was counted, which must not be long ago.

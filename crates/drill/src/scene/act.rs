@@ -2,16 +2,22 @@
 
 use super::Scene;
 use crate::crowd;
-use crate::drill::{ByGateway, File, Room, Step};
+use crate::drill::{ByGateway, ByUpstream, File, Login, Room, Step};
+use crate::gateway::Gateway;
 use crate::http;
 use crate::promise::CEILING;
 use anyhow::Context;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use std::thread;
 use std::time::{Duration, Instant};
 use tollgate_testkit::Signal;
 
 /// Between two configurations of a storm.
 const BREATH: Duration = Duration::from_millis(20);
+
+/// How long it may take until a file is taken up: it is looked at every second, and must be the same at two looks.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 impl Scene {
     /// Does it. A rest is not its business: there is nothing to do.
@@ -29,17 +35,17 @@ impl Scene {
             Step::Crowd(crowd) => {
                 self.gateways.iter().try_for_each(|gateway| crowd::send(crowd, gateway.address))
             }
-            Step::Upstream(true) => {
+            Step::Upstream(ByUpstream::Return) => {
                 self.upstream.revive()?;
                 self.upstream_excuse.end();
                 Ok(())
             }
-            Step::Upstream(false) => {
+            Step::Upstream(ByUpstream::Die) => {
                 self.upstream_excuse.begin();
                 self.upstream.die();
                 Ok(())
             }
-            Step::LogIn => self.log_in(),
+            Step::LogIn(login) => self.log_in(login),
         }
     }
 
@@ -68,9 +74,14 @@ impl Scene {
     }
 
     fn reload(&mut self, file: File, times: u32) -> anyhow::Result<()> {
+        let (taken, refused) = ("configuration read again", "the old one stays");
+        let said = |gateway: &Gateway, words: &str| gateway.log().matches(words).count();
+        let before: Vec<usize> =
+            self.gateways.iter().map(|gateway| said(gateway, taken) + said(gateway, refused)).collect();
+        let mut is_good = true;
         for round in 0..times {
             self.edition += 1;
-            let is_good = file == File::Good || file == File::Both && round % 2 == 1;
+            is_good = file == File::Good || file == File::Both && round % 2 == 1;
             for gateway in &self.gateways {
                 let good = self.config(gateway.tls);
                 let bad = format!("{good}[[apps]]\nid = 'no name'\n[gateway]\nthreads = 'many'\n");
@@ -79,6 +90,15 @@ impl Scene {
             }
             thread::sleep(BREATH);
         }
+        let last = if is_good { taken } else { refused };
+        for (gateway, before) in self.gateways.iter().zip(before) {
+            eventually("the last configuration is read", || {
+                let log = gateway.log();
+                let of_last = log.lines().rfind(|line| line.contains(taken) || line.contains(refused));
+                said(gateway, taken) + said(gateway, refused) > before
+                    && of_last.is_some_and(|line| line.contains(last))
+            })?;
+        }
         Ok(())
     }
 
@@ -86,19 +106,40 @@ impl Scene {
     fn renew(&mut self) -> anyhow::Result<()> {
         let encryption = self.encryption.as_mut().context("nothing is encrypted here")?;
         encryption.issued = encryption.authority.issue("127.0.0.1")?;
+        let issued =
+            CertificateDer::from_pem_file(&encryption.issued.certificate).context("no certificate")?;
+        let trust = encryption.trust()?;
+        for gateway in &self.gateways {
+            eventually("the new certificate is shown", || {
+                http::certificate(gateway.tls, &trust).is_ok_and(|shown| shown == issued.as_ref())
+            })?;
+        }
         Ok(())
     }
 
-    fn log_in(&self) -> anyhow::Result<()> {
+    fn log_in(&self, login: Login) -> anyhow::Result<()> {
         for gateway in &self.gateways {
             let said = gateway.log();
             let (_, rest) = said.split_once("admin, password ").context("no password was shown")?;
             let password = rest.split(' ').next().unwrap_or_default();
             let start = Instant::now();
             let body = format!(r#"{{"username": "admin", "password": "{password}"}}"#);
-            http::ask(gateway.admin, "POST /api/v1/login", &body).context("no answer to a login")?;
+            let answer =
+                http::ask(gateway.admin, "POST /api/v1/login", &body).context("no answer to a login")?;
+            let is_expected = answer.status == 200 || login == Login::Answered && answer.status == 503;
+            anyhow::ensure!(is_expected, "a login was answered by {}", answer.status);
             anyhow::ensure!(start.elapsed() < CEILING, "a login took {:?}", start.elapsed());
         }
         Ok(())
     }
+}
+
+/// Waits until it is so, but not for ever.
+fn eventually(what: &str, is_so: impl Fn() -> bool) -> anyhow::Result<()> {
+    let start = Instant::now();
+    while !is_so() {
+        anyhow::ensure!(start.elapsed() < PATIENCE, "waited in vain: {what}");
+        thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
 }
