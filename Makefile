@@ -9,6 +9,9 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 PROPTEST_CASES ?= 20000
 SEEDS ?= 10000
+FUZZ_SECONDS ?= 300
+DRILL_TIMES ?= 10
+SOAK_MINUTES ?= 30
 
 .PHONY: help run test bench soak fmt lint deb check-api check-deploy doc loom deny need-rust need-redis need-proxies need-peers need-throttlecrab need-envoy need-redis-clients need-postgres need-prometheus need-schemathesis need-cargo-deny console screenshots need-node need-chromium
 
@@ -32,13 +35,21 @@ test: need-rust need-redis need-proxies need-envoy need-redis-clients need-postg
 bench: need-rust need-redis need-peers need-throttlecrab ## Measure everything beside its peers, and sum it up in bench/results/REPORT.md
 	@scripts/bench
 
-soak: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus ## Run the property tests with many more cases (PROPTEST_CASES), the model, and 10,000 seeds (SEEDS) of the simulator
+soak: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus ## Property tests with many more cases (PROPTEST_CASES), the model, 10,000 seeds (SEEDS) of the simulator, fuzzing (FUZZ_SECONDS each), every drill (DRILL_TIMES), half load (SOAK_MINUTES)
 	@echo "==> tests, each property with $(PROPTEST_CASES) cases"
 	@PROPTEST_CASES=$(PROPTEST_CASES) cargo test --workspace --all-features --exclude tollgate-bench --locked --lib --bins --tests
 	@echo "==> model: every interleaving of the lock-free parts"
 	@scripts/loom
 	@echo "==> $(SEEDS) seeds of the story in which everything goes wrong"
 	@cargo run --release --locked --quiet -p tollgate -- simulate scenarios/mixed.sim --seeds $(SEEDS)
+	@echo "==> fuzzing, $(FUZZ_SECONDS) seconds for each target"
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --workspace --all-features --exclude tollgate-bench --locked --lib --tests fuzz_ -- --nocapture --test-threads 1
+	@echo "==> drills, each $(DRILL_TIMES) times"
+	@cargo build --release --locked -p tollgate -p tollgate-bench
+	@cargo run --release --locked --quiet -p tollgate-bench -- scale-out
+	@cargo run --release --locked --quiet -p tollgate-bench -- drills --times $(DRILL_TIMES)
+	@echo "==> half of the load for $(SOAK_MINUTES) minutes, in which memory must not grow"
+	@cargo run --release --locked --quiet -p tollgate-bench -- soak --minutes $(SOAK_MINUTES)
 
 fmt: need-rust ## Format the code
 	@echo "==> formatting"

@@ -1,6 +1,7 @@
 //! Tollgate beside its peers, measured as paired races: see `README.md`.
 
 mod answers;
+mod drills;
 mod finding;
 mod gateway;
 mod ledger;
@@ -22,6 +23,7 @@ use clap::{Args, Parser, Subcommand};
 use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tollgate_drill::Form;
 
 /// Tollgate beside its peers, measured as paired races.
 ///
@@ -50,6 +52,13 @@ enum Family {
     Gateway(GatewayOptions),
     /// How the cost of a cluster grows with nodes and applications, in simulation.
     Scale(ScaleOptions),
+    /// Gateways under load while Redis, networks, disks, clients and gateways themselves fail: whether what was promised
+    /// holds. Needs target/release/tollgate.
+    Drills(DrillOptions),
+    /// Three gateways on a Redis Cluster share one promise at five times the load, while a primary is killed.
+    ScaleOut(StoryOptions),
+    /// Half of the load for a long time, and the memory it takes.
+    Soak(SoakOptions),
 }
 
 #[derive(Debug, Args)]
@@ -91,6 +100,40 @@ struct ScaleOptions {
 }
 
 #[derive(Debug, Args)]
+struct DrillOptions {
+    /// How often each drill is played [default: 10, quick: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    times: Option<u32>,
+
+    /// Play only the drills whose name contains TEXT; saved only if --out is given
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+
+    #[command(flatten)]
+    story: StoryOptions,
+}
+
+#[derive(Debug, Args)]
+struct SoakOptions {
+    /// How long it takes [default: 30, quick: 1]
+    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    minutes: Option<u64>,
+
+    #[command(flatten)]
+    story: StoryOptions,
+}
+
+#[derive(Debug, Args)]
+struct StoryOptions {
+    /// The tollgate that is tried [default: target/release/tollgate]
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+
+    #[command(flatten)]
+    effort: Effort,
+}
+
+#[derive(Debug, Args)]
 struct LedgerOptions {
     /// Rounds; in a round each contender runs one slice [default: 120, quick: 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -124,6 +167,9 @@ impl Family {
             Self::Ledger(options) => ledger::ask(options.plan()),
             Self::Gateway(options) => gateway::ask(&options.plan()),
             Self::Scale(options) => scale::ask(options.plan()),
+            Self::Drills(options) => drills::ask(&options.plan()),
+            Self::ScaleOut(options) => drills::ask_scale_out(&options.plan()),
+            Self::Soak(options) => drills::ask_soak(&options.story.plan(), options.length()),
         }
     }
 
@@ -134,6 +180,9 @@ impl Family {
             Self::Ledger(options) => (&options.effort, true),
             Self::Gateway(options) => (&options.effort, true),
             Self::Scale(options) => (&options.effort, options.nodes.is_none()),
+            Self::Drills(options) => (&options.story.effort, options.filter.is_none()),
+            Self::ScaleOut(options) => (&options.effort, true),
+            Self::Soak(options) => (&options.story.effort, true),
         };
         let results = || Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
         effort.out.clone().or_else(|| (is_whole && !effort.quick).then(results))
@@ -158,9 +207,40 @@ impl GatewayOptions {
             rounds: self.rounds.unwrap_or(rounds),
             lap: Duration::from_secs(lap),
             idle,
-            program: Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/release/tollgate"),
+            program: tollgate(),
         }
     }
+}
+
+impl DrillOptions {
+    fn plan(&self) -> drills::Plan {
+        let story = self.story.plan();
+        let times = if self.story.effort.quick { 1 } else { 10 };
+        drills::Plan {
+            times: self.times.unwrap_or(times),
+            filter: self.filter.clone().unwrap_or_default(),
+            ..story
+        }
+    }
+}
+
+impl StoryOptions {
+    fn plan(&self) -> drills::Plan {
+        let program = self.program.clone().unwrap_or_else(tollgate);
+        let form = if self.effort.quick { Form::Short } else { Form::Long };
+        drills::Plan { program, times: 1, form, filter: String::new() }
+    }
+}
+
+impl SoakOptions {
+    fn length(&self) -> Duration {
+        Duration::from_mins(self.minutes.unwrap_or(if self.story.effort.quick { 1 } else { 30 }))
+    }
+}
+
+/// The binary that `cargo build --release` makes.
+fn tollgate() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/release/tollgate")
 }
 
 impl ScaleOptions {
@@ -207,12 +287,13 @@ mod tests {
 
     #[test]
     fn a_part_is_saved_only_when_asked_for() {
-        for name in ["limiter", "ledger"] {
+        for name in ["limiter", "ledger", "drills", "scale-out", "soak"] {
             assert!(family(&[name]).out().is_some_and(|out| out.ends_with("bench/results")));
             assert_eq!(family(&[name, "--quick"]).out(), None);
             assert_eq!(family(&[name, "--quick", "--out", "here"]).out(), Some("here".into()));
         }
         assert_eq!(family(&["limiter", "--filter", "keyed"]).out(), None);
+        assert_eq!(family(&["drills", "--filter", "disk"]).out(), None);
     }
 
     #[test]

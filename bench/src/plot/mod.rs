@@ -3,8 +3,10 @@
 //! Written by hand, because it is a few rectangles: no fonts to load, no scripts, and the colours follow the
 //! reader's light or dark theme.
 
+mod time;
 mod verdict;
 
+pub(crate) use time::{Frame, TimePlot};
 pub(crate) use verdict::Sense;
 
 use crate::spread::Range;

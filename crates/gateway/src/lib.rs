@@ -23,6 +23,8 @@ mod access_log;
 mod check;
 mod downstream;
 mod framing;
+#[cfg(test)]
+mod fuzz;
 pub mod gate;
 mod open;
 mod plan;

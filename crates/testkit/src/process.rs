@@ -1,4 +1,6 @@
 use anyhow::Context;
+use std::fs::OpenOptions;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,42 +16,62 @@ pub enum Signal {
     Continue,
     /// `SIGQUIT`: it should end at once, and what it started too.
     Quit,
+    /// `SIGTERM`: it should finish what it is doing and end.
+    Terminate,
+    /// `SIGHUP`: it should read its configuration again.
+    HangUp,
 }
 
 /// A process of ours, killed when dropped.
 #[derive(Debug)]
-pub(crate) struct Process(Child);
+pub struct Process(Child);
 
 impl Process {
-    pub(crate) fn start(command: &mut Command) -> anyhow::Result<Self> {
-        let child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .with_context(|| format!("cannot start {command:?}"))?;
-        Ok(Self(child))
+    /// Starts it; nobody hears what it says.
+    pub fn start(command: &mut Command) -> anyhow::Result<Self> {
+        Self::spawn(command.stdout(Stdio::null()).stderr(Stdio::null()))
     }
 
-    pub(crate) fn signal(&self, signal: Signal) -> anyhow::Result<()> {
+    /// Starts it; what it says is added to the end of a file.
+    pub fn start_logged(command: &mut Command, log: &Path) -> anyhow::Result<Self> {
+        let log = OpenOptions::new().create(true).append(true).open(log).context("no log")?;
+        Self::spawn(command.stdout(log.try_clone()?).stderr(log))
+    }
+
+    fn spawn(command: &mut Command) -> anyhow::Result<Self> {
+        let child = command.stdin(Stdio::null()).spawn();
+        Ok(Self(child.with_context(|| format!("cannot start {command:?}"))?))
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Does something to it.
+    pub fn signal(&self, signal: Signal) -> anyhow::Result<()> {
         let name = match signal {
             Signal::Kill => "-KILL",
             Signal::Stop => "-STOP",
             Signal::Continue => "-CONT",
             Signal::Quit => "-QUIT",
+            Signal::Terminate => "-TERM",
+            Signal::HangUp => "-HUP",
         };
         run(Command::new("kill").arg(name).arg(self.0.id().to_string())).map(drop)
     }
 
-    /// Sends a signal and waits until it has ended, for so long at most.
-    pub(crate) fn end(&mut self, signal: Signal, patience: Duration) -> anyhow::Result<()> {
+    /// Sends a signal and waits until it has ended, for so long at most; the code it ended with, unless a signal ended it.
+    pub fn end(&mut self, signal: Signal, patience: Duration) -> anyhow::Result<Option<i32>> {
         self.signal(signal)?;
         let start = Instant::now();
-        while self.0.try_wait()?.is_none() {
+        loop {
+            if let Some(status) = self.0.try_wait()? {
+                return Ok(status.code());
+            }
             anyhow::ensure!(start.elapsed() < patience, "it does not end");
             thread::sleep(Duration::from_millis(10));
         }
-        Ok(())
     }
 }
 
@@ -62,7 +84,7 @@ impl Drop for Process {
 }
 
 /// Runs a command to its end and returns what it printed.
-pub(crate) fn run(command: &mut Command) -> anyhow::Result<String> {
+pub fn run(command: &mut Command) -> anyhow::Result<String> {
     let output = command.output().with_context(|| format!("cannot run {command:?}"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     anyhow::ensure!(

@@ -1,8 +1,10 @@
+use crate::namespace::Namespace;
 use crate::port::free_port;
 use crate::process::{Process, Signal, run};
 use anyhow::Context;
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,9 +20,18 @@ const PROGRAM: &str = "TOLLGATE_REDIS_SERVER";
 #[derive(Debug)]
 pub struct RedisServer {
     port: u16,
+    /// Where it runs, if not where we do. It outlives the process that is in it.
+    namespace: Option<Namespace>,
     options: Vec<String>,
     home: TempDir,
     process: Option<Process>,
+}
+
+/// The process ends before its network does: fields are dropped in their order.
+impl Drop for RedisServer {
+    fn drop(&mut self) {
+        self.kill();
+    }
 }
 
 impl RedisServer {
@@ -33,9 +44,30 @@ impl RedisServer {
     pub fn start_on(port: u16, options: &[&str]) -> anyhow::Result<Self> {
         let options = options.iter().map(ToString::to_string).collect();
         let home = TempDir::new().context("no temporary folder")?;
-        let mut server = Self { port, options, home, process: None };
+        let mut server = Self { port, namespace: None, options, home, process: None };
         server.restart()?;
         Ok(server)
+    }
+
+    /// Starts a server in a network of its own, which can be cut off.
+    pub fn start_in(namespace: Namespace) -> anyhow::Result<Self> {
+        let (port, home) = (free_port()?, TempDir::new().context("no temporary folder")?);
+        let mut server = Self { port, namespace: Some(namespace), options: Vec::new(), home, process: None };
+        server.restart()?;
+        Ok(server)
+    }
+
+    /// The network it is in, if it is one of its own.
+    pub const fn namespace(&self) -> Option<&Namespace> {
+        self.namespace.as_ref()
+    }
+
+    fn host(&self) -> IpAddr {
+        self.namespace.as_ref().map_or(Ipv4Addr::LOCALHOST.into(), |namespace| namespace.inside().into())
+    }
+
+    fn command(&self, program: &OsStr) -> Command {
+        self.namespace.as_ref().map_or_else(|| Command::new(program), |inside| inside.command(program))
     }
 
     /// The port it listens on.
@@ -45,7 +77,7 @@ impl RedisServer {
 
     /// Where to reach it.
     pub fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}", self.port)
+        format!("redis://{}:{}", self.host(), self.port)
     }
 
     /// Kills it, if it runs.
@@ -57,8 +89,9 @@ impl RedisServer {
     pub fn restart(&mut self) -> anyhow::Result<()> {
         self.kill();
         let process = Process::start(
-            Command::new(program())
-                .args(["--port", &self.port.to_string(), "--bind", "127.0.0.1", "--save", ""])
+            self.command(&program())
+                .args(["--port", &self.port.to_string(), "--bind", &self.host().to_string(), "--save", ""])
+                .args(["--protected-mode", "no"])
                 .args(["--appendonly", "no", "--dir"])
                 .arg(self.home.path())
                 .args(&self.options),
@@ -78,7 +111,8 @@ impl RedisServer {
     /// Runs a command by `redis-cli` and returns what it printed.
     pub fn cli(&self, words: &[&str]) -> anyhow::Result<String> {
         let port = self.port.to_string();
-        run(Command::new("redis-cli").args(["-h", "127.0.0.1", "-p", &port]).args(words))
+        let host = self.host().to_string();
+        run(self.command("redis-cli".as_ref()).args(["-h", &host, "-p", &port]).args(words))
     }
 
     /// Asks until the answer contains `expected`.

@@ -4,11 +4,12 @@ use super::Role;
 use crate::clock;
 use crate::problem::Problem;
 use crate::secret;
+use crate::server::Peer;
 use crate::state::Admin;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use http::request::Parts;
 use http::{HeaderMap, header};
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use tollgate_config::gateway::Network;
 
@@ -166,8 +167,9 @@ fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
 
 /// Whom the call comes from: the peer, or whom trusted proxies name.
 pub(crate) fn client_ip(parts: &Parts, trusted: &[Network]) -> IpAddr {
-    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-    let peer = peer.map_or(IpAddr::from([0, 0, 0, 0]), |ConnectInfo(address)| address.ip().to_canonical());
+    let peer = parts.extensions.get::<ConnectInfo<Peer>>();
+    let peer =
+        peer.map_or(IpAddr::from([0, 0, 0, 0]), |ConnectInfo(Peer(address))| address.ip().to_canonical());
     if !is_trusted(peer, trusted) {
         return peer;
     }

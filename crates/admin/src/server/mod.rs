@@ -1,5 +1,6 @@
 //! The server of the control plane.
 
+mod entrance;
 mod guard;
 pub(crate) mod origin;
 
@@ -19,6 +20,8 @@ use crate::store::{Store, StoreError};
 use crate::telemetry;
 use axum::Router;
 use axum::routing::get;
+use entrance::Entrance;
+pub(crate) use entrance::Peer;
 use std::fmt;
 use std::future::IntoFuture;
 use std::net::SocketAddr;
@@ -123,11 +126,12 @@ impl Handle {
 }
 
 async fn serve(listener: TcpListener, router: Router, mut stopping: watch::Receiver<bool>) {
-    let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    let entrance = Entrance::new(listener, entrance::MOST, entrance::SILENCE);
+    let service = router.into_make_service_with_connect_info::<Peer>();
     let stopped = async move {
         let _ = stopping.wait_for(|is_stopping| *is_stopping).await;
     };
-    if let Err(error) = axum::serve(listener, service).with_graceful_shutdown(stopped).into_future().await {
+    if let Err(error) = axum::serve(entrance, service).with_graceful_shutdown(stopped).into_future().await {
         tracing::error!(%error, "the control plane stopped");
     }
 }

@@ -1,6 +1,6 @@
 //! Every route against every role: who may not do something is told so, and nobody else is.
 
-use crate::support::World;
+use crate::support::{PASSWORD, World, token_of};
 use serde_json::{Value, json};
 
 const ROLES: [&str; 4] = ["known", "viewer", "operator", "admin"];
@@ -84,7 +84,7 @@ async fn whoever_must_change_the_password_can_do_nothing_else() {
     let first = world.first_password().unwrap();
     let document = world.call("GET", "/api/v1/openapi.json", "", None).await.expect(200).body;
     for Route { method, path, role, has_body } in routes(&document) {
-        let token = crate::support::token_of(&world.log_in("admin", &first).await.expect(200));
+        let token = token_of(&world.log_in("admin", &first).await.expect(200));
         let body = has_body.then(|| json!({"no_such_field": 1}));
         let status = world.call(&method, &path, &token, body).await.status;
         assert_eq!(status == 403, role > 0, "{method} {path}: {status}");
@@ -118,4 +118,51 @@ async fn an_odd_header_is_unauthorized_and_never_a_crash() {
     let cors = world.call_with("GET", "/api/v1/apps", "", None, &[("origin", "http://evil.example")]).await;
     assert_eq!(cors.header("access-control-allow-origin"), "");
     world.call("GET", "/api/v1/nothing", "", None).await.expect(404);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_forged_token_is_nobodys() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::start(folder.path().join("admin.db").to_str().unwrap()).await;
+    let (ours, again) = (world.admin().await, world.log_in("admin", PASSWORD).await.expect(200));
+    let again = token_of(&again);
+    world.call("GET", "/api/v1/apps", &again, None).await.expect(200);
+    let parts = |token: &str| token.split('.').map(ToOwned::to_owned).collect::<Vec<String>>();
+    let (ours, again) = (parts(&ours), parts(&again));
+    // What it is signed by: "none" in three spellings, a public key in place of a secret, and a key that it brings along.
+    let heads = [
+        r#"{"alg":"none"}"#,
+        r#"{"alg":"nOnE","typ":"JWT"}"#,
+        r#"{"alg":""}"#,
+        r#"{"alg":"RS256","typ":"JWT"}"#,
+        r#"{"alg":"HS256","jwk":{"kty":"oct","k":"AA"}}"#,
+        r#"{"alg":"HS256","kid":"../../dev/null"}"#,
+    ];
+    let mut forged = Vec::new();
+    for head in heads.map(encoded) {
+        forged.extend(["", ours[2].as_str()].map(|signature| format!("{head}.{}.{signature}", ours[1])));
+    }
+    // What it says: more than was signed, of another session, for longer, for another audience, signed by somebody else.
+    let claims =
+        json!({"sub": "admin", "sid": "s", "generation": 1, "exp": 9_999_999_999_u64, "iat": 0, "aud": "x"});
+    let key = jsonwebtoken::EncodingKey::from_secret(b"another secret");
+    forged.push(jsonwebtoken::encode(&jsonwebtoken::Header::default(), &claims, &key).unwrap());
+    forged.push(format!("{}.{}.{}", ours[0], encoded(&claims.to_string()), ours[2]));
+    forged.push(format!("{}.{}.{}", again[0], again[1], ours[2]));
+    forged.push(format!("{}.{}.{}", again[0], again[1], &again[2][1..]));
+    forged.push(format!("{}.{}", again[0], again[1]));
+    for token in forged {
+        assert_eq!(world.call("GET", "/api/v1/apps", &token, None).await.status, 401, "{token}");
+    }
+}
+
+/// As parts of a token are written: base64 for addresses, without padding.
+fn encoded(text: &str) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let letters = text.as_bytes().chunks(3).flat_map(|three| {
+        let bits = three.iter().fold(0_usize, |bits, byte| bits << 8 | usize::from(*byte))
+            << (8 * (3 - three.len()));
+        (0..=three.len()).map(move |place| char::from(LETTERS[bits >> (18 - 6 * place) & 63]))
+    });
+    letters.collect()
 }

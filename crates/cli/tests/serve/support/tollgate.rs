@@ -83,6 +83,11 @@ impl Tollgate {
         self.log.lock().unwrap().iter().any(|entry| entry.to_string().contains(text))
     }
 
+    /// The number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         let killed = Command::new("kill").arg(name).arg(self.child.id().to_string()).status().unwrap();
         assert!(killed.success());

@@ -1,0 +1,70 @@
+//! Half of the load for a long time, and the memory it takes.
+
+use super::{Plan, binary};
+use crate::machine::Machine;
+use crate::plot::{Frame, TimePlot};
+use crate::report::{Report, Section, pretty};
+use crate::table::Table;
+use anyhow::ensure;
+use std::io::{Write, stderr};
+use std::time::Duration;
+use tollgate_drill::{Soak, soak};
+
+/// Progress is told so often, in seconds.
+const TELL: f64 = 30.0;
+
+pub(crate) fn ask(plan: &Plan, length: Duration) -> anyhow::Result<Report> {
+    let mut told = 0.0;
+    let seen = soak(&binary(plan)?, length, |at, memory| {
+        if at - told >= TELL {
+            told = at;
+            writeln!(stderr(), "{at:.0} s of {}, {} MiB", length.as_secs(), memory / 1024)?;
+        }
+        Ok(())
+    })?;
+    let broken = seen.broken();
+    ensure!(broken.is_empty(), "not as promised: {broken:?}");
+    let machine = Machine::this();
+    Ok(Report {
+        name: "soak",
+        title: "Half of the load for a long time".into(),
+        numbers: pretty(&(&machine, &seen))?,
+        machine,
+        sections: table(&seen).into_iter().collect(),
+        reading: "Memory is resident, of three gateways together. It may grow by 8 MiB for each of them after the first fifth of the time: histories fill up.",
+        remarks: Vec::new(),
+        method: vec![include_str!("method.md").into(), "Here the load is half of what may pass.".into()],
+        picture: picture(&seen),
+    })
+}
+
+fn table(seen: &Soak) -> Option<Section> {
+    let (settled, end) = seen.ends()?;
+    let mut table = Table::new(["what", "how much"]);
+    let rows = [
+        ("minutes", format!("{:.1}", seen.seconds / 60.0)),
+        ("passed", format!("{}", seen.passed)),
+        ("refused", format!("{}", seen.refused)),
+        ("memory after a fifth of the time (KiB)", format!("{settled}")),
+        ("memory at the end (KiB)", format!("{end}")),
+    ];
+    for (what, much) in rows {
+        table.push([what.into(), much]);
+    }
+    Section::of("What was seen", &table)
+}
+
+fn picture(seen: &Soak) -> String {
+    #[allow(clippy::cast_precision_loss, reason = "memory in MiB is a small number")]
+    let points = seen.memory_kib.iter().map(|(at, memory)| (*at, *memory as f64 / 1024.0)).collect();
+    let frame =
+        Frame { name: "MiB, three gateways together".into(), promise: None, points, marks: Vec::new() };
+    let plot = TimePlot {
+        title: "Memory at half of the load".into(),
+        subtitle: format!("{} requests passed", seen.passed),
+        axis: "resident memory".into(),
+        columns: 1,
+        frames: vec![frame],
+    };
+    plot.svg()
+}

@@ -1,0 +1,184 @@
+//! Who is let in: so many at a time, and only as long as something is said.
+
+use axum::extract::connect_info::Connected;
+use axum::serve::{IncomingStream, Listener};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, Sleep, sleep_until};
+
+/// Connections at a time. The rest waits outside: the control plane must not use up the files that the doors beside it need.
+pub(crate) const MOST: usize = 1_000;
+
+/// How long nothing may be said either way. A watcher hears something every second.
+pub(crate) const SILENCE: Duration = Duration::from_secs(75);
+
+/// A listener with so many places.
+#[derive(Debug)]
+pub(crate) struct Entrance {
+    listener: TcpListener,
+    places: Arc<Semaphore>,
+    silence: Duration,
+}
+
+/// Who called, as routes see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// A connection in its place.
+#[derive(Debug)]
+pub(crate) struct Seated {
+    stream: TcpStream,
+    silence: Duration,
+    alarm: Pin<Box<Sleep>>,
+    /// When something was said last; the alarm is only set anew when it goes off.
+    heard: Instant,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Entrance {
+    pub(crate) fn new(listener: TcpListener, most: usize, silence: Duration) -> Self {
+        Self { listener, places: Arc::new(Semaphore::new(most)), silence }
+    }
+}
+
+impl Listener for Entrance {
+    type Io = Seated;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Seated, SocketAddr) {
+        loop {
+            // It is never closed.
+            let Ok(place) = Arc::clone(&self.places).acquire_owned().await else { continue };
+            let (stream, address) = Listener::accept(&mut self.listener).await;
+            // Small answers go out at once.
+            let _ = stream.set_nodelay(true);
+            return (Seated::new(stream, self.silence, place), address);
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+}
+
+impl Connected<IncomingStream<'_, Entrance>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, Entrance>) -> Self {
+        Self(*stream.remote_addr())
+    }
+}
+
+impl Seated {
+    fn new(stream: TcpStream, silence: Duration, place: OwnedSemaphorePermit) -> Self {
+        let heard = Instant::now();
+        let alarm = Box::pin(sleep_until(heard + silence));
+        Self { stream, silence, alarm, heard, _place: place }
+    }
+
+    /// Something was said, or nothing was and it may go on for now; an error once it was silent for too long.
+    fn heed<T>(&mut self, said: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if said.is_ready() {
+            self.heard = Instant::now();
+            return said;
+        }
+        loop {
+            ready!(self.alarm.as_mut().poll(context));
+            let due = self.heard + self.silence;
+            if due <= Instant::now() {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+            self.alarm.as_mut().reset(due);
+        }
+    }
+}
+
+impl AsyncRead for Seated {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let said = Pin::new(&mut self.stream).poll_read(context, buffer);
+        self.heed(said, context)
+    }
+}
+
+impl AsyncWrite for Seated {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let said = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.heed(said, context)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let said = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
+        self.heed(said, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    async fn entrance(most: usize, silence: Duration) -> (Entrance, SocketAddr) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        (Entrance::new(listener, most, silence), address)
+    }
+
+    #[tokio::test]
+    async fn whoever_comes_last_waits_for_a_place() {
+        let (mut entrance, address) = entrance(1, SILENCE).await;
+        let _clients =
+            (TcpStream::connect(address).await.unwrap(), TcpStream::connect(address).await.unwrap());
+        let (first, _) = entrance.accept().await;
+        let second = tokio::time::timeout(Duration::from_millis(50), entrance.accept()).await;
+        assert!(second.is_err(), "there is no place");
+        drop(first);
+        entrance.accept().await;
+    }
+
+    #[tokio::test]
+    async fn whoever_says_nothing_has_to_leave_and_whoever_talks_may_stay() {
+        let silence = Duration::from_millis(200);
+        let (mut entrance, address) = entrance(2, silence).await;
+        let (mut client, _quiet) =
+            (TcpStream::connect(address).await.unwrap(), TcpStream::connect(address).await.unwrap());
+        let (mut talking, _) = entrance.accept().await;
+        let (mut silent, _) = entrance.accept().await;
+        let mut buffer = [0; 1];
+        for _ in 0..5 {
+            tokio::time::sleep(silence / 2).await;
+            client.write_all(b"x").await.unwrap();
+            talking.read_exact(&mut buffer).await.unwrap();
+        }
+        let error = silent.read(&mut buffer).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+}

@@ -1,0 +1,53 @@
+//! A small disk that can be full.
+
+use anyhow::Context;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+use tollgate_testkit::run;
+
+/// A file system in memory, unmounted when dropped. Needs the rights of an administrator.
+#[derive(Debug)]
+pub(crate) struct Disk(TempDir);
+
+impl Disk {
+    /// Makes one, or says why it cannot be made here.
+    pub(crate) fn new() -> anyhow::Result<Self> {
+        let folder = TempDir::new().context("no temporary folder")?;
+        run(Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=4m", "tollgate-drill"])
+            .arg(folder.path()))
+        .context("no small disk can be mounted here")?;
+        Ok(Self(folder))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Writes until nothing more fits.
+    pub(crate) fn fill(&self) -> anyhow::Result<()> {
+        let mut file = File::create(self.filler())?;
+        // Large pieces first, then what is left in small ones: not a byte is to be free.
+        for piece in [64 * 1024, 1] {
+            while file.write_all(&vec![0; piece]).is_ok() {}
+        }
+        Ok(())
+    }
+
+    pub(crate) fn free(&self) -> anyhow::Result<()> {
+        fs::remove_file(self.filler()).context("the disk was not filled")
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.0.path().join("filler")
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = run(Command::new("umount").arg("--lazy").arg(self.0.path()));
+    }
+}

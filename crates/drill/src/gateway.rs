@@ -1,0 +1,153 @@
+//! `tollgate serve` on ports that stay the same however often it is started.
+
+use crate::level::Level;
+use crate::load::Excuse;
+use crate::play::Program;
+use crate::promise;
+use anyhow::Context;
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tollgate_testkit::{Process, Signal, free_port};
+
+/// How long it may take to start, and to stop.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A gateway in a folder of its own.
+#[derive(Debug)]
+pub(crate) struct Gateway {
+    program: Program,
+    /// What the ledger knows it by, if it is to be the same after a restart.
+    name: Option<String>,
+    folder: TempDir,
+    process: Option<Process>,
+    pub(crate) address: SocketAddr,
+    pub(crate) tls: SocketAddr,
+    pub(crate) admin: SocketAddr,
+    pub(crate) excuse: Excuse,
+}
+
+impl Gateway {
+    /// Starts one by a configuration that is made for its port for TLS, and waits until it has spoken to its ledger.
+    pub(crate) fn start(
+        program: &Program,
+        name: Option<String>,
+        config: impl Fn(SocketAddr) -> String,
+    ) -> anyhow::Result<Self> {
+        let address = || Ok::<_, anyhow::Error>(SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?)));
+        let mut gateway = Self {
+            program: program.clone(),
+            name,
+            folder: TempDir::new().context("no temporary folder")?,
+            process: None,
+            address: address()?,
+            tls: address()?,
+            admin: address()?,
+            excuse: Excuse::default(),
+        };
+        gateway.write(&config(gateway.tls))?;
+        gateway.process = Some(gateway.spawn(&[])?);
+        gateway.wait_until_ready()?;
+        Ok(gateway)
+    }
+
+    /// Writes its configuration, in one step, as whoever cares does.
+    pub(crate) fn write(&self, config: &str) -> anyhow::Result<()> {
+        let half = self.folder.path().join("half-written");
+        fs::write(&half, config)?;
+        fs::rename(half, self.config()).context("the configuration cannot be written")
+    }
+
+    pub(crate) fn config(&self) -> PathBuf {
+        self.folder.path().join("tollgate.toml")
+    }
+
+    /// What it said, all its processes together.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) -> anyhow::Result<()> {
+        self.process.as_ref().context("the gateway does not run")?.signal(signal)
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.process = None;
+    }
+
+    pub(crate) fn start_again(&mut self) -> anyhow::Result<()> {
+        self.process = Some(self.spawn(&[])?);
+        self.wait_until_ready()
+    }
+
+    /// Another process shares its ports, then it is told to end.
+    pub(crate) fn replace(&mut self) -> anyhow::Result<()> {
+        // Both will answer on the same port: only the log tells when the new one does.
+        let doors_opened = || self.log().matches("\"door\":\"admin\"").count();
+        let before = doors_opened();
+        let new = self.spawn(&["--take-over"])?;
+        let (id, start) = (new.id(), Instant::now());
+        while doors_opened() == before {
+            anyhow::ensure!(start.elapsed() < PATIENCE, "process {id} does not take over: {}", self.log());
+            thread::sleep(Duration::from_millis(20));
+        }
+        let old = self.process.replace(new);
+        let code = old.context("the gateway does not run")?.end(Signal::Terminate, PATIENCE)?;
+        anyhow::ensure!(code == Some(0), "the gateway ended with {code:?}: {}", self.log());
+        self.wait_until_ready()
+    }
+
+    /// Tells it to end, and waits until it has.
+    pub(crate) fn stop(&mut self) -> anyhow::Result<()> {
+        let Some(mut process) = self.process.take() else { return Ok(()) };
+        let code = process.end(Signal::Terminate, PATIENCE).with_context(|| self.log())?;
+        anyhow::ensure!(code == Some(0), "the gateway ended with {code:?}: {}", self.log());
+        Ok(())
+    }
+
+    /// The memory that it uses, in KiB.
+    pub(crate) fn memory_kib(&self) -> u64 {
+        let status = self.process.as_ref().map(|process| format!("/proc/{}/status", process.id()));
+        let text = status.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+        line.trim().trim_end_matches(" kB").parse().unwrap_or(0)
+    }
+
+    /// Runs another command of the program on its configuration: what it printed, or what it complained of.
+    pub(crate) fn run(&self, words: &[&str]) -> anyhow::Result<String> {
+        let config = self.config();
+        tollgate_testkit::run(self.program.command().args(words).arg("--config").arg(config))
+    }
+
+    fn spawn(&self, words: &[&str]) -> anyhow::Result<Process> {
+        let mut command: Command = self.program.command();
+        command.args(["serve", "--config"]).arg(self.config()).args(words);
+        for (key, value) in [
+            ("listen.gateway", self.address.to_string()),
+            ("listen.admin", self.admin.to_string()),
+            ("listen.check", "127.0.0.1:0".into()),
+            ("listen.rls", "127.0.0.1:0".into()),
+            ("ledger.timeout_ms", promise::LEDGER_TIMEOUT.as_millis().to_string()),
+            ("log.format", "json".into()),
+        ] {
+            command.args(["--set", &format!("{key}={value}")]);
+        }
+        if let Some(name) = &self.name {
+            command.args(["--set", &format!("node.id={name}")]);
+        }
+        Process::start_logged(command.current_dir(self.folder.path()), &self.folder.path().join("log"))
+    }
+
+    fn wait_until_ready(&self) -> anyhow::Result<()> {
+        let start = Instant::now();
+        while Level::of(self.admin) == Level::NoAnswer {
+            anyhow::ensure!(start.elapsed() < PATIENCE, "the gateway does not start: {}", self.log());
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+use serde::Serialize;
+use std::time::Duration;
+
+/// How many requests passed, by the time they were answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Series(Vec<u32>);
+
+impl Series {
+    /// How long one count is.
+    pub const STEP: Duration = Duration::from_millis(250);
+
+    /// How many counts make a second.
+    const A_SECOND: usize = 4;
+
+    pub(super) fn count(&mut self, at: Duration) {
+        let index = usize::try_from(at.as_millis() / Self::STEP.as_millis()).unwrap_or(usize::MAX);
+        if index >= self.0.len() {
+            self.0.resize(index + 1, 0);
+        }
+        self.0[index] += 1;
+    }
+
+    /// Seconds since the start, and how many passed in the second before: a sliding one. What has only begun is left out.
+    pub fn per_second(&self) -> Vec<(f64, f64)> {
+        let complete = &self.0[..self.0.len().saturating_sub(1)];
+        let sums = complete.windows(Self::A_SECOND).map(|second| f64::from(second.iter().sum::<u32>()));
+        (0_u32..)
+            .zip(sums)
+            .map(|(count, sum)| (1.0 + f64::from(count) * Self::STEP.as_secs_f64(), sum))
+            .collect()
+    }
+
+    /// Whether as much passed in the last second before `now` that was counted, which must not be long ago.
+    pub(crate) fn reaches(&self, rate: f64, now: f64) -> bool {
+        let recent = now - 3.0 * Self::STEP.as_secs_f64();
+        self.per_second().last().is_some_and(|(at, sum)| *at >= recent && *sum >= rate)
+    }
+
+    /// The end of the last second after `time` in which less passed; that time itself if there is none.
+    pub(crate) fn short_until(&self, rate: f64, time: f64) -> f64 {
+        let seconds = self.per_second().into_iter();
+        seconds.filter(|(at, sum)| *at >= time + 1.0 && *sum < rate).map(|(at, _)| at).fold(time, f64::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_slide_by_quarters_and_the_last_is_not_over() {
+        let mut series = Series::default();
+        for at in [0, 100, 300, 600, 900, 1_100, 1_400] {
+            series.count(Duration::from_millis(at));
+        }
+        assert_eq!(series.per_second(), [(1.0, 5.0), (1.25, 4.0)]);
+        assert!(series.reaches(4.0, 1.5) && !series.reaches(5.0, 1.5));
+        assert!(!series.reaches(4.0, 9.0), "nothing has passed for a while");
+    }
+
+    #[test]
+    fn it_is_short_until_enough_passes() {
+        let mut series = Series::default();
+        for at in [0, 250, 500, 750, 2_000, 2_250, 2_500, 2_750, 3_000] {
+            series.count(Duration::from_millis(at));
+        }
+        let is_at = |time: f64, expected: f64| (series.short_until(4.0, time) - expected).abs() < 1e-9;
+        assert!(is_at(0.0, 2.75) && is_at(2.0, 2.0));
+    }
+}

@@ -1,0 +1,127 @@
+//! What a drill showed, and whether it is what was promised.
+
+use crate::drill::Drill;
+use crate::level::Level;
+use crate::load::{Series, Tally};
+use crate::promise::{self, CEILING, GROWTH_KIB, RECOVERY};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The numbers of one run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// The name of the drill.
+    pub drill: String,
+    /// How long there was load, in seconds.
+    pub seconds: f64,
+    /// Answers that let a request pass.
+    pub passed: u64,
+    /// Requests that reached the server behind the gateways.
+    pub served: u64,
+    /// The most that may have.
+    pub most: f64,
+    /// Answers that refused a request.
+    pub refused: u64,
+    /// Requests that failed while their gateway or their server was broken on purpose.
+    pub excused: u64,
+    /// What should not have been, by what it was.
+    pub wrong: BTreeMap<String, u64>,
+    /// The slowest request of a gateway that was not broken on purpose, in milliseconds.
+    pub slowest_ms: u64,
+    /// The worst that a gateway said of its ledger.
+    pub level: Level,
+    /// The least that it must have been for the fault to have been felt at all.
+    pub felt: Level,
+    /// From the last step until every gateway said that it is well and as much passed as was promised, in seconds.
+    pub recovery: Option<f64>,
+    /// The memory of all gateways before the first step and after the last, in KiB.
+    pub memory_kib: (u64, u64),
+    /// How many gateways there were.
+    pub gateways: usize,
+    /// What the ledger says was spent, in tokens.
+    pub spent: f64,
+    /// Whether the balance adds up.
+    pub balances: bool,
+    /// When something was done, and what.
+    pub marks: Vec<Mark>,
+    /// What passed over time.
+    pub series: Series,
+}
+
+/// A step, when it was taken.
+#[derive(Clone, Debug, Serialize)]
+pub struct Mark {
+    /// Seconds since the load began.
+    pub at: f64,
+    /// What was done.
+    pub what: String,
+}
+
+/// What is known when everything has ended.
+pub(crate) struct Ended {
+    pub(crate) seconds: f64,
+    pub(crate) tally: Tally,
+    pub(crate) served: u64,
+    pub(crate) worst: Level,
+    pub(crate) recovery: Option<f64>,
+    pub(crate) memory_kib: (u64, u64),
+    pub(crate) audit: Value,
+    pub(crate) marks: Vec<Mark>,
+}
+
+impl Outcome {
+    pub(crate) fn of(drill: &Drill, ended: Ended) -> Self {
+        let Tally { passed, refused, excused, wrong, slowest, series } = ended.tally;
+        Self {
+            drill: drill.name.into(),
+            seconds: ended.seconds,
+            passed,
+            served: ended.served,
+            most: promise::most(drill, ended.seconds),
+            refused,
+            excused,
+            wrong,
+            slowest_ms: u64::try_from(slowest.as_millis()).unwrap_or(u64::MAX),
+            level: ended.worst,
+            felt: drill.felt,
+            recovery: ended.recovery,
+            memory_kib: ended.memory_kib,
+            gateways: drill.stage.gateways,
+            spent: ended.audit["clusters"]["cluster-01"]["apps"]["app"]["spent"].as_f64().unwrap_or(0.0),
+            balances: ended.audit["balances"] == true,
+            marks: ended.marks,
+            series,
+        }
+    }
+
+    /// Everything that is not as promised, a sentence each.
+    pub fn broken(&self) -> Vec<String> {
+        let mut broken = Vec::new();
+        let mut demand = |holds: bool, sentence: String| {
+            if !holds {
+                broken.push(sentence);
+            }
+        };
+        demand(self.passed > 0, "nothing passed".into());
+        demand(self.wrong.is_empty(), format!("answers that should not be: {:?}", self.wrong));
+        demand(self.passed <= self.served, format!("{} passed, {} served", self.passed, self.served));
+        let served = u32::try_from(self.served).map_or(f64::INFINITY, f64::from);
+        demand(served <= self.most, format!("{served} served, at most {:.0} may be", self.most));
+        let ceiling = CEILING.as_millis();
+        demand(
+            u128::from(self.slowest_ms) <= ceiling,
+            format!("a request took {} ms, at most {ceiling} are promised", self.slowest_ms),
+        );
+        demand(self.recovery.is_some(), format!("not well within {RECOVERY:?} after the last step"));
+        let (before, after) = self.memory_kib;
+        let gateways = u64::try_from(self.gateways).unwrap_or(u64::MAX);
+        demand(
+            after <= before + gateways * GROWTH_KIB,
+            format!("memory went from {before} to {after} KiB and stayed there"),
+        );
+        demand(self.level >= self.felt, format!("nobody felt it: {} at worst", self.level));
+        demand(self.balances, "the balance does not add up".into());
+        broken
+    }
+}

@@ -1,0 +1,149 @@
+//! Carries a drill out.
+
+use crate::drill::{Drill, Form, Ledger, Step};
+use crate::gateway::Gateway;
+use crate::level::Level;
+use crate::load::Load;
+use crate::outcome::{Ended, Mark, Outcome};
+use crate::promise::{RECOVERY, least};
+use crate::scene::Scene;
+use crate::watch::{Look, Watch};
+use anyhow::Context;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+use tollgate_testkit::Namespace;
+
+/// How long there is load before the first step: what was saved is spent by then.
+const WARM_UP: Duration = Duration::from_millis(2_500);
+
+/// How long there is load after everything is well again.
+const COOL_DOWN: Duration = Duration::from_secs(1);
+
+/// The binary that is drilled.
+#[derive(Clone, Debug)]
+pub struct Program(PathBuf);
+
+/// How a drill went.
+#[derive(Debug)]
+pub enum Played {
+    /// To its end.
+    Done(Box<Outcome>),
+    /// Not at all: what it needs is not to be had here.
+    Skipped(String),
+}
+
+impl Program {
+    /// The binary at that path.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn command(&self) -> Command {
+        Command::new(&self.0)
+    }
+}
+
+/// Carries a drill out. An error is something that could not be done; what was done and did not go as promised is in the
+/// [`Outcome`].
+pub fn play(drill: &Drill, program: &Program, form: Form) -> anyhow::Result<Played> {
+    if let Some(why) = missing(drill) {
+        return Ok(Played::Skipped(why));
+    }
+    let mut scene = Scene::start(&drill.stage, program)?;
+    let outcome = under_load(drill, &mut scene, form);
+    outcome.map(|outcome| Played::Done(Box::new(outcome))).with_context(|| {
+        let logs: Vec<String> = scene.gateways.iter().map(Gateway::log).collect();
+        format!("{}; the gateways said:\n{}", drill.name, logs.join("\n"))
+    })
+}
+
+/// What the drill needs and cannot have here.
+fn missing(drill: &Drill) -> Option<String> {
+    let tried = match drill.stage.ledger {
+        Ledger::Apart => Namespace::new().map(drop),
+        Ledger::Inside => crate::disk::Disk::new().map(drop),
+        Ledger::Cluster | Ledger::Line => Ok(()),
+    };
+    tried.err().map(|error| format!("{error:#}"))
+}
+
+fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Outcome> {
+    let load = scene.load(drill.stage.load)?;
+    let watch = Watch::start(&scene.gateways);
+    thread::sleep(WARM_UP);
+    let before = scene.memory_kib();
+    let mut marks = Vec::new();
+    for step in drill.steps {
+        if let Step::Rest(millis) = *step {
+            thread::sleep(form.rest(millis));
+            continue;
+        }
+        marks.push(Mark { at: load.elapsed().as_secs_f64(), what: format!("{step:?}") });
+        scene.act(step).with_context(|| format!("{step:?} failed"))?;
+    }
+    let last = marks.last().map_or(0.0, |mark| mark.at);
+    let is_well = wait_until_well(&load, &watch, least(drill));
+    thread::sleep(COOL_DOWN);
+    let after = scene.memory_kib();
+    let looks = watch.finish();
+    let seconds = load.elapsed().as_secs_f64();
+    let tally = load.finish();
+    let short_until = tally.series.short_until(least(drill), last);
+    let recovery = is_well.then(|| recovered(&looks, short_until, last).max(0.0));
+    for gateway in &mut scene.gateways {
+        gateway.stop()?;
+    }
+    let ended = Ended {
+        seconds,
+        served: scene.upstream.served(),
+        worst: looks.iter().map(|look| look.worst).max().unwrap_or(Level::Normal),
+        recovery,
+        memory_kib: (before, after),
+        audit: audit(scene.gateways.first().context("no gateway")?)?,
+        marks,
+        tally,
+    };
+    Ok(Outcome::of(drill, ended))
+}
+
+/// Load goes on until every gateway says that it is well and as much passes as should, or for as long as it may take; whether
+/// it came to that.
+fn wait_until_well(load: &Load, watch: &Watch, enough: f64) -> bool {
+    let (start, from) = (Instant::now(), watch.elapsed());
+    loop {
+        let passes = load.tally().series.reaches(enough, load.elapsed().as_secs_f64());
+        if passes && watch.is_well_since(from) {
+            return true;
+        }
+        if start.elapsed() > RECOVERY {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// How long after the last step all were well, and as much passed as should.
+fn recovered(looks: &[Look], short_until: f64, last: f64) -> f64 {
+    let ill = looks.iter().rfind(|look| look.worst != Level::Normal);
+    ill.map_or(0.0, |look| look.at.as_secs_f64()).max(short_until) - last
+}
+
+/// What the program says of the ledger's books, which must be reachable again by now.
+fn audit(gateway: &Gateway) -> anyhow::Result<Value> {
+    let start = Instant::now();
+    loop {
+        match gateway.run(&["audit", "--json"]) {
+            Ok(text) => return Ok(serde_json::from_str(&text)?),
+            Err(error) if start.elapsed() > RECOVERY => return Err(error),
+            Err(_) => thread::sleep(Duration::from_millis(200)),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The numbers that gateways are started with, and what is promised by them.
+
+use crate::drill::Drill;
+use std::time::Duration;
+
+/// What the application was promised, in tokens per second. Every request costs one.
+pub const RATE: u32 = 200;
+
+/// What it may save: one second. With no more than that there is no burst allowance, and the promise is one number.
+pub(crate) const BURST: u32 = RATE;
+
+/// What each gateway lets through by itself in a second without the ledger.
+pub(crate) const ALONE: u32 = 50;
+
+/// How long a request may wait for the ledger.
+pub(crate) const LEDGER_TIMEOUT: Duration = Duration::from_millis(50);
+
+/// After how much silence the ledger sets aside what a node that is cut off may be using, while tokens are short.
+const SILENCE: Duration = Duration::from_millis(400);
+
+/// What a failover may lose: what was written in the time that a replica lags behind, generously.
+const LOST_WRITES: Duration = Duration::from_secs(1);
+
+/// No request takes longer: what it may wait for the ledger, and what a busy machine may take to run anything at all.
+pub(crate) const CEILING: Duration = LEDGER_TIMEOUT.saturating_add(Duration::from_secs(5));
+
+/// How long it may take until everything is well after the last step.
+pub(crate) const RECOVERY: Duration = Duration::from_secs(40);
+
+/// What memory may grow by, for each gateway, from before the first step to after the last, in KiB: the allocator keeps
+/// some of what was needed at the worst moment.
+pub(crate) const GROWTH_KIB: u64 = 48 * 1024;
+
+/// What should pass in a second once everything is well: of what was promised, four fifths in any second. What vanished nodes may
+/// be letting through is set aside for a minute.
+pub(crate) fn least(drill: &Drill) -> f64 {
+    0.8 * f64::from(RATE.saturating_sub(drill.vanished * ALONE))
+}
+
+/// The most that may pass in so many seconds: what was promised, what was saved, and what the faults of the drill allow on
+/// top of it.
+pub(crate) fn most(drill: &Drill, seconds: f64) -> f64 {
+    let nodes = u32::try_from(drill.stage.gateways).map_or(f64::INFINITY, f64::from);
+    let rate = f64::from(RATE);
+    rate * seconds
+        + f64::from(BURST)
+        + f64::from(drill.outages) * nodes * f64::from(ALONE) * SILENCE.as_secs_f64()
+        + f64::from(drill.losses) * rate * LOST_WRITES.as_secs_f64()
+}

@@ -1,0 +1,111 @@
+//! The Redis that the ledger is on, if it is on one.
+
+use crate::drill::{self, ByLine, ByNetwork, ByRedis, Server};
+use anyhow::{Context, bail};
+use std::time::Duration;
+use tollgate_testkit::{Link, Namespace, RedisCluster, RedisServer, Signal};
+
+/// A key of the cluster that the drills are about.
+const KEY: &str = "ratelimit:{cluster-01}";
+
+/// Where the ledger is.
+#[derive(Debug)]
+pub(super) enum Ledger {
+    Cluster {
+        cluster: RedisCluster,
+        /// Who had the books at first, and who had a copy of them.
+        first: (usize, usize),
+    },
+    Line {
+        server: RedisServer,
+        link: Link,
+    },
+    Apart(RedisServer),
+    Inside,
+}
+
+impl Ledger {
+    pub(super) fn start(kind: drill::Ledger) -> anyhow::Result<Self> {
+        Ok(match kind {
+            drill::Ledger::Cluster => {
+                let cluster = RedisCluster::start()?;
+                let primary = cluster.primary_of(KEY)?;
+                let first = (primary, cluster.replica_of(primary)?);
+                Self::Cluster { cluster, first }
+            }
+            drill::Ledger::Line => {
+                let server = RedisServer::start()?;
+                let link = Link::to(server.port())?;
+                Self::Line { server, link }
+            }
+            drill::Ledger::Apart => Self::Apart(RedisServer::start_in(Namespace::new()?)?),
+            drill::Ledger::Inside => Self::Inside,
+        })
+    }
+
+    pub(super) fn url(&self) -> Option<String> {
+        match self {
+            Self::Cluster { cluster, .. } => {
+                let servers = cluster.servers().iter();
+                let addresses: Vec<String> =
+                    servers.map(|server| format!("127.0.0.1:{}", server.port())).collect();
+                Some(format!("redis+cluster://{}", addresses.join(",")))
+            }
+            Self::Line { link, .. } => Some(format!("redis://127.0.0.1:{}", link.port())),
+            Self::Apart(server) => Some(server.url()),
+            Self::Inside => None,
+        }
+    }
+
+    pub(super) fn act(&mut self, which: Server, act: ByRedis) -> anyhow::Result<()> {
+        let server = self.server(which)?;
+        match act {
+            ByRedis::Kill => server.kill(),
+            ByRedis::Restart => server.restart()?,
+            ByRedis::Stop => server.signal(Signal::Stop)?,
+            ByRedis::Continue => server.signal(Signal::Continue)?,
+            ByRedis::Tell(words) => {
+                let answer = server.cli(words)?;
+                // The program ends well whatever it was told.
+                anyhow::ensure!(!answer.contains("ERR"), "{words:?} was answered by {answer}");
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn line(&self, act: ByLine) -> anyhow::Result<()> {
+        let Self::Line { link, .. } = self else { bail!("there is no line in front of this ledger") };
+        match act {
+            ByLine::Delay(millis) => link.delay(Duration::from_millis(millis)),
+            ByLine::Silence => link.silence(true),
+            ByLine::Carry => link.silence(false),
+            ByLine::Cut => link.cut(),
+        }
+        Ok(())
+    }
+
+    pub(super) fn network(&self, act: ByNetwork) -> anyhow::Result<()> {
+        let Self::Apart(server) = self else { bail!("this ledger is in no network of its own") };
+        let namespace = server.namespace().context("it is in no network of its own")?;
+        match act {
+            ByNetwork::Cut => namespace.cut(),
+            ByNetwork::Mend => namespace.mend(),
+        }
+    }
+
+    fn server(&mut self, which: Server) -> anyhow::Result<&mut RedisServer> {
+        match self {
+            Self::Line { server, .. } | Self::Apart(server) => Ok(server),
+            Self::Inside => bail!("this ledger is on no Redis"),
+            Self::Cluster { cluster, first } => {
+                let index = match which {
+                    Server::Primary => cluster.primary_of(KEY)?,
+                    Server::Replica => cluster.replica_of(cluster.primary_of(KEY)?)?,
+                    Server::FirstPrimary => first.0,
+                    Server::FirstReplica => first.1,
+                };
+                Ok(cluster.server(index))
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What strangers may send, to those parts that read it byte by byte.
+
+use crate::framing::{Bounds, Framing, Then};
+use crate::plan::Identifier;
+use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use tollgate_config::source::{Document, Format};
+use tollgate_testkit::Fuzz;
+
+const IDENTITY: &str = "[identity]\norder = ['s3', 'api_key', 'host', 'path', 'header']\n\
+    api_keys = [{secret = 'key-of-app-k', app = 'app-k'}]\naccess_keys = {AKIA1 = 'app-s'}\n\
+    hosts = {'a.example' = 'app-h', '*.b.example' = 'app-d'}\npaths = {'/p' = 'app-p', '/p/q' = 'app-q'}\n";
+
+/// A request line and header lines, as far as they can be told: what the rest of the gateway would be handed.
+fn request(input: &[u8]) -> (String, Uri, HeaderMap) {
+    let mut lines = input.split(|byte| *byte == b'\n');
+    let target = lines.next().unwrap_or_default();
+    let uri = Uri::try_from(target).unwrap_or_default();
+    let mut headers = HeaderMap::new();
+    for line in lines {
+        let at = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
+        let (name, value) = (&line[..at], line.get(at + 1..).unwrap_or_default());
+        if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name), HeaderValue::from_bytes(value)) {
+            headers.append(name, value);
+        }
+    }
+    let host = headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or_default().to_owned();
+    (host, uri, headers)
+}
+
+#[test]
+fn fuzz_sigv4_identity() {
+    let config = Document::parse(IDENTITY, Format::Toml).unwrap().read().unwrap();
+    let identifier = Identifier::new(&config.settings.gateway.identity);
+    let fuzz = Fuzz {
+        target: "sigv4-identity",
+        words: &[
+            "authorization:",
+            "AWS4-HMAC-SHA256 ",
+            "Credential=",
+            "AKIA1",
+            "/20260101/eu/s3/aws4_request",
+            "AWS ",
+            ":",
+            ",",
+            " ",
+            "?X-Amz-Credential=",
+            "%2F",
+            "AWSAccessKeyId=",
+            "api_key=",
+            "x-api-key:",
+            "key-of-app-k",
+            "host:",
+            "x.b.example",
+            "/p/q",
+            "x-tollgate-app:",
+            "\n",
+        ],
+        mutations: 30_000,
+    };
+    fuzz.run(|input| {
+        let (host, uri, headers) = request(input);
+        let app = identifier.identify(&host, &uri, &headers).map(ToOwned::to_owned);
+        let known = ["app-k", "app-s", "app-h", "app-d", "app-p", "app-q"];
+        let named = |app: &str| {
+            headers.get_all("x-tollgate-app").iter().any(|value| value.as_bytes() == app.as_bytes())
+        };
+        if let Some(app) = &app {
+            assert!(known.contains(&app.as_str()) || named(app), "{app} was made up");
+            assert!(tollgate_core::id::check(app).is_ok(), "{app} is no name");
+        }
+        app.filter(|app| known.contains(&app.as_str()))
+    })
+    .unwrap();
+}
+
+/// How a connection is read that gets these bytes in pieces: how many heads passed, how many bytes, and what ended it.
+fn read(input: &[u8], pieces: usize) -> (u64, usize, String) {
+    let bounds = Bounds { headers: 20, bytes: 2_048 };
+    let (mut framing, mut buffer, mut passed) = (Framing::new(bounds), Vec::new(), 0);
+    for piece in input.chunks(pieces.max(1)) {
+        buffer.extend_from_slice(piece);
+        loop {
+            let step = framing.advance(&buffer);
+            assert!(step.bytes <= buffer.len(), "more passed than there was");
+            passed += step.bytes;
+            drop(buffer.drain(..step.bytes));
+            match step.then {
+                Then::Partial if framing.is_full(buffer.len()) => {
+                    return (framing.heads(), passed, "full".into());
+                }
+                Then::All | Then::Partial => break,
+                Then::Skip(bytes) => drop(buffer.drain(..bytes)),
+                end => return (framing.heads(), passed, format!("{end:?}")),
+            }
+        }
+    }
+    (framing.heads(), passed, if buffer.is_empty() { "all" } else { "partial" }.into())
+}
+
+#[test]
+fn fuzz_http1_framing() {
+    let fuzz = Fuzz {
+        target: "http1-framing",
+        words: &[
+            "GET / HTTP/1.1\r\n",
+            "POST / HTTP/1.0\r\n",
+            "Host: a\r\n",
+            "Content-Length: 5\r\n",
+            "Content-Length: +5\r\n",
+            "Transfer-Encoding: chunked\r\n",
+            "Transfer-Encoding: gzip, chunked\r\n",
+            "Transfer-Encoding:\tchunked\r\n",
+            "\r\n\r\n",
+            "0\r\n\r\n",
+            "5\r\nhello\r\n",
+            "5;x=y\r\n",
+            "\n",
+            "\r",
+            "ffffffffffffffff\r\n",
+            " HTTP/1.1",
+            "Upgrade: websocket\r\nConnection: upgrade\r\n",
+            "Expect: 100-continue\r\n",
+            "Trailer: x\r\n",
+        ],
+        mutations: 20_000,
+    };
+    fuzz.run(|input| {
+        let whole = read(input, input.len());
+        // Where a packet ends must not decide where a request does. How much of a body passes before it breaks may differ: all of
+        // the connection ends there.
+        let seen = |(heads, bytes, end): (u64, usize, String)| {
+            (heads, if end.starts_with("Broken") { 0 } else { bytes }, end)
+        };
+        let expected = seen(whole.clone());
+        for pieces in [1, 3, 64] {
+            let parts = seen(read(input, pieces));
+            let is_cut_short = (parts.2 == "full") != (expected.2 == "full");
+            assert!(
+                parts == expected || is_cut_short,
+                "in pieces of {pieces}: {parts:?}, whole: {expected:?}"
+            );
+        }
+        (whole.0.min(8), whole.2)
+    })
+    .unwrap();
+}

@@ -1,0 +1,120 @@
+//! What a client with the rights of a node, and none of its manners, may hand to the scripts: they answer or complain, soon, and
+//! the books can be read afterwards.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use tollgate_core::id::ClusterId;
+use tollgate_core::units::Millis;
+use tollgate_ledger::Ledger;
+use tollgate_ledger::script::{ALL, Engine, EngineError, MluaEngine, Script, ScriptLedger, Store, Value};
+use tollgate_testkit::Fuzz;
+
+const KEY: &str = "ratelimit:{cluster-01}";
+
+/// No call gives more commands than this, whatever it is told: a server does nothing else meanwhile.
+const MOST_COMMANDS: usize = 5_000;
+
+/// Nothing here waits.
+fn done<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("it waits"),
+    }
+}
+
+/// Calls as their contracts write them: a line with the name of a script, then a line for each argument, where what is in
+/// brackets is packed; an empty line ends a call.
+fn calls(text: &str) -> Vec<(&'static Script, Vec<Vec<u8>>)> {
+    let call = |text: &str| {
+        let mut lines = text.lines();
+        let name = lines.next()?;
+        let script = ALL.iter().find(|script| script.name == name)?;
+        Some((*script, lines.map(argument).collect()))
+    };
+    text.split("\n\n").filter_map(call).collect()
+}
+
+fn argument(line: &str) -> Vec<u8> {
+    let Some(row) = line.strip_prefix('(') else { return line.as_bytes().to_vec() };
+    let numbers =
+        row.trim_end_matches(')').split(' ').map(|number| number.parse::<f64>().unwrap_or(f64::NAN));
+    numbers.flat_map(f64::to_le_bytes).collect()
+}
+
+/// What became of a call, without its numbers.
+fn shape(answer: &Result<Value, EngineError>) -> String {
+    match answer {
+        Ok(Value::Array(parts)) => {
+            let word = |part: &Value| match part {
+                Value::Bulk(text) if text.len() < 16 => String::from_utf8_lossy(text).into_owned(),
+                _ => String::new(),
+            };
+            parts
+                .iter()
+                .take(2)
+                .map(word)
+                .filter(|word| !word.contains(|c: char| c.is_ascii_digit()))
+                .collect()
+        }
+        Ok(_) => "something else".into(),
+        Err(error) => error.to_string().chars().filter(|letter| !letter.is_ascii_digit()).take(120).collect(),
+    }
+}
+
+#[test]
+fn fuzz_script_arguments() {
+    let cluster = ClusterId::new("cluster-01").unwrap();
+    let fuzz = Fuzz {
+        target: "script-arguments",
+        words: &[
+            "sync\n",
+            "depart\n",
+            "acquire\n",
+            "reserve\n",
+            "put_app\n",
+            "hold\n",
+            "report_connections\n",
+            "pin\n",
+            "\n\n",
+            "\n",
+            "app-0",
+            "node-0",
+            "(",
+            ")",
+            " ",
+            "nan",
+            "inf",
+            "-inf",
+            "-1",
+            "1e308",
+            "4503599627370496",
+            "keep",
+            "scale",
+            "reset",
+        ],
+        mutations: 4_000,
+    };
+    let engine = MluaEngine::new(|| Millis::new(1_700_000_000_123)).unwrap();
+    let ledger = ScriptLedger::new(engine.clone());
+    fuzz.run(|input| {
+        engine.restore(Store::default());
+        let mut shapes = Vec::new();
+        for (script, args) in calls(&String::from_utf8_lossy(input)).into_iter().take(8) {
+            let answer = done(engine.eval(script, KEY, args));
+            assert!(
+                engine.commands() <= MOST_COMMANDS,
+                "{} gave {} commands",
+                script.name,
+                engine.commands()
+            );
+            shapes.push((script.name, shape(&answer)));
+        }
+        shapes.push((
+            "audit",
+            done(ledger.audit(&cluster)).map_or_else(|error| format!("{error:?}"), |_| String::new()),
+        ));
+        shapes
+    })
+    .unwrap();
+}
