@@ -119,7 +119,7 @@ impl Roster {
     }
 }
 
-#[cfg(all(test, not(tollgate_loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
@@ -152,7 +152,7 @@ mod tests {
             let (known, unknown): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| name.len() % 3 > 0);
             let gone: BTreeSet<AppId> = known.iter().skip(1).step_by(3).map(|name| AppId::new(name).unwrap()).collect();
             roster.change(&cluster, known.iter().map(|name| app(name, 1)).collect(), &[]);
-            roster.change(&cluster, Vec::new(), &Vec::from_iter(gone.iter().cloned()));
+            roster.change(&cluster, Vec::new(), &gone.iter().cloned().collect::<Vec<_>>());
             for name in known {
                 let found = roster.find(name).map(|app| app.id().to_string());
                 prop_assert_eq!(found.as_ref() == Some(name), !gone.contains(name.as_str()));
