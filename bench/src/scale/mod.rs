@@ -23,6 +23,9 @@ const COST: usize = 3;
 /// How many clusters the applications are divided among.
 const CLUSTERS: [usize; 3] = [1, 4, 16];
 
+/// The number of nodes from which on several clusters are looked at.
+const DIVIDED_FROM: usize = 100;
+
 /// The share of the time beyond which a slot is not to work.
 const FULL: f64 = 1.0;
 
@@ -80,9 +83,8 @@ pub(crate) fn ask(plan: Plan) -> anyhow::Result<Report> {
     let mut series = Vec::new();
     for kind in [Kind::Plenty, Kind::Scarce] {
         for clusters in CLUSTERS {
-            series.push(
-                steps(plan.nodes).map(|nodes| Size { nodes, apps: plan.apps, clusters, kind }).collect(),
-            );
+            let nodes = steps(plan.nodes).filter(|nodes| clusters == 1 || *nodes >= DIVIDED_FROM);
+            series.push(nodes.map(|nodes| Size { nodes, apps: plan.apps, clusters, kind }).collect());
         }
         let apps = steps(plan.apps).filter(|apps| *apps < plan.apps);
         series.push(
