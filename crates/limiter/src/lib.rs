@@ -115,7 +115,8 @@
 //! | `tonic` | the same, where a server of gRPC wants to know the name of a service behind the layer |
 //! | `redis` | `redis`: one limit for many processes, on Redis or Redis Cluster |
 //!
-//! Without any of them, the crate has no dependencies but its own arithmetic.
+//! Without any of them, the crate depends on one other, its own arithmetic; with the default ones on 8, with `tower` alone on
+//! 6, and with `redis` alone on about a hundred, nearly all of them those of the client of Redis and of its TLS.
 
 mod answer;
 mod bucket;
