@@ -168,6 +168,43 @@ async fn health_and_reflection_answer_and_drain_says_goodbye() {
     assert!(Endpoint::from_shared(format!("http://{address}")).unwrap().connect().await.is_err());
 }
 
+/// As the program runs it: on a runtime of several threads the door has threads of its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_thread_of_its_own_answers_and_says_goodbye() {
+    let node = node(memory());
+    let service = serve(&node, Rls::default());
+    let address = service.local_addr();
+    let mut clients = Vec::new();
+    for _ in 0..8 {
+        clients.push(Client::new(channel(address).await));
+    }
+    for client in &mut clients {
+        let response = client.should_rate_limit(call()).await.unwrap();
+        assert_eq!(response.overall_code(), Code::Ok);
+    }
+    assert_eq!(service.counts().passed, 8);
+    tokio::time::timeout(Duration::from_secs(30), service.drain(Duration::from_secs(60))).await.unwrap();
+    for client in &mut clients {
+        client.should_rate_limit(call()).await.unwrap_err();
+    }
+}
+
+/// Whoever drops the door waits for nobody, and neither do its threads: connections end although nobody closed them.
+#[tokio::test(flavor = "multi_thread")]
+async fn threads_of_its_own_end_with_the_door() {
+    let node = node(memory());
+    let service = serve(&node, Rls::default());
+    let mut client = Client::new(channel(service.local_addr()).await);
+    client.should_rate_limit(call()).await.unwrap();
+    drop(service);
+    let end = async { while client.should_rate_limit(call()).await.is_ok() {} };
+    tokio::time::timeout(Duration::from_secs(30), end).await.unwrap();
+}
+
+fn call() -> RateLimitRequest {
+    RateLimitRequest { domain: "edge".into(), descriptors: vec![costing("plenty", 1)], hits_addend: 0 }
+}
+
 fn once<T: Send + 'static>(one: T) -> impl futures_util::Stream<Item = T> + Send + 'static {
     futures_util::stream::once(async move { one })
 }
