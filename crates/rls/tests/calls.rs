@@ -183,7 +183,7 @@ async fn every_thread_of_its_own_answers_and_says_goodbye() {
         assert_eq!(response.overall_code(), Code::Ok);
     }
     assert_eq!(service.counts().passed, 8);
-    tokio::time::timeout(Duration::from_secs(30), service.drain(Duration::from_secs(60))).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(30), service.drain(Duration::from_secs(90))).await.unwrap();
     for client in &mut clients {
         client.should_rate_limit(call()).await.unwrap_err();
     }
