@@ -5,10 +5,11 @@
 
 #![expect(unsafe_code, reason = "an allocator is unsafe to implement; all this one does is count")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use mimalloc::MiMalloc;
+use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The system's allocator, with a count of what it was asked for and given back.
+/// The allocator of the shipped program, with a count of what it was asked for and given back.
 struct Counting;
 
 #[global_allocator]
@@ -32,21 +33,21 @@ impl Counting {
     }
 }
 
-// SAFETY: every call is handed to the system's allocator as it came, and its answer handed back as it is.
+// SAFETY: every call is handed to that allocator as it came, and its answer handed back as it is.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps the contract of `alloc`, which is the same one.
-        Self::took(unsafe { System.alloc(layout) }, layout.size())
+        Self::took(unsafe { MiMalloc.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as above. Passed on, because the system may know its pages to be zero already.
-        Self::took(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        Self::took(unsafe { MiMalloc.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         // SAFETY: as above. Passed on, because the system may move pages instead of copying them.
-        let moved = unsafe { System.realloc(block, layout, bytes) };
+        let moved = unsafe { MiMalloc.realloc(block, layout, bytes) };
         if !moved.is_null() {
             Self::gave_back(layout.size());
         }
@@ -56,7 +57,7 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         Self::gave_back(layout.size());
         // SAFETY: as above.
-        unsafe { System.dealloc(block, layout) }
+        unsafe { MiMalloc.dealloc(block, layout) }
     }
 }
 

@@ -17,7 +17,7 @@ use tollgate_core::cost::{Operation, Price};
 use tollgate_core::id::NodeId;
 use tollgate_core::units::Millis;
 use tollgate_ledger::MemoryLedger;
-use tollgate_node::{App, Node, NotYet, Request, Setup};
+use tollgate_node::{App, Node, Request, Setup};
 
 /// All that may be promised of the largest cluster there can be.
 const PROMISABLE: u64 = 900_000_000;
@@ -28,6 +28,7 @@ pub(super) fn questions() -> Vec<Question> {
         resolved("resolved", One, 1),
         by_name("by name, 10 applications", One, 10),
         by_name("by name, 10,000 applications", One, 10_000),
+        by_name_to_undo("by name, 10,000 applications, with a permit", One, 10_000),
         resolved("two threads, one application", Two, 1),
         resolved("two threads, an application each", Two, 2),
         by_name("two threads, by name, 10,000 applications", Two, 10_000),
@@ -67,15 +68,22 @@ fn resolved(name: &'static str, threads: Threads, apps: u32) -> Question {
 }
 
 fn by_name(name: &'static str, threads: Threads, apps: u32) -> Question {
-    Question::new(name, threads, Outcome::Allowed, move || {
-        let (ours, theirs) = (Ours::start(apps)?, Theirs::new(Outcome::Allowed)?);
-        ours.warm_up(apps)?;
-        for name in (0..apps).map(key) {
-            black_box(theirs.decide(&name));
-        }
-        let walk = Arc::new(Walk::new(apps));
-        Ok(Pair { ours: contender(Arc::clone(&walk), ours), theirs: contender(walk, theirs) })
-    })
+    Question::new(name, threads, Outcome::Allowed, move || pair(apps, |ours| ours))
+}
+
+/// Every decision could still be undone: it comes with a permit, which is kept.
+fn by_name_to_undo(name: &'static str, threads: Threads, apps: u32) -> Question {
+    Question::new(name, threads, Outcome::Allowed, move || pair(apps, WithPermit))
+}
+
+fn pair<S: Side>(apps: u32, side: impl FnOnce(Ours) -> S) -> anyhow::Result<Pair> {
+    let (ours, theirs) = (Ours::start(apps)?, Theirs::new(Outcome::Allowed)?);
+    ours.warm_up(apps)?;
+    for name in (0..apps).map(key) {
+        black_box(theirs.decide(&name));
+    }
+    let walk = Arc::new(Walk::new(apps));
+    Ok(Pair { ours: contender(Arc::clone(&walk), side(ours)), theirs: contender(walk, theirs) })
 }
 
 /// A node on the embedded ledger.
@@ -138,15 +146,22 @@ impl Ours {
 impl Side for Ours {
     #[inline]
     fn decide(&self, name: &String) -> bool {
-        match self.node.check(&Request::new(name, Operation::Get)) {
+        self.node.pass(&Request::new(name, Operation::Get)).is_ok() || self.ask(name)
+    }
+}
+
+/// A node that is asked for permits.
+struct WithPermit(Ours);
+
+impl Side for WithPermit {
+    #[inline]
+    fn decide(&self, name: &String) -> bool {
+        match self.0.node.check(&Request::new(name, Operation::Get)) {
             Ok(permit) => {
                 permit.keep();
                 true
             }
-            Err(NotYet::Miss(miss)) => {
-                self.runtime.block_on(self.node.wait(miss)).map(tollgate_node::Permit::keep).is_ok()
-            }
-            Err(NotYet::Refused(_)) => false,
+            Err(_) => self.0.ask(name),
         }
     }
 }

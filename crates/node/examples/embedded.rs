@@ -1,4 +1,4 @@
-//! A node on a ledger in the same process: three requests that pass, one that is rolled back, and one that is refused.
+//! A node on a ledger in the same process: requests that pass, one that is rolled back, and one that is refused.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -31,6 +31,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The client left before anything was done: dropped, a permit gives back what was paid.
     drop(node.admit(&Request::new("photos", Operation::Put)).await);
+
+    // The fastest way, where nobody could undo it and nobody has to wait: it was in the purse, or it was not.
+    println!("HEAD passes at once: {}", node.pass(&Request::new("photos", Operation::Head)).is_ok());
 
     match node.admit(&Request::new("photos", Operation::Copy)).await {
         Ok(_) => println!("COPY passes"),

@@ -6,11 +6,11 @@ use crate::desk::Refused;
 use crate::dry::{Dry, Spell};
 use crate::permit::Permit;
 use crate::purse::Purse;
-use crate::tally::Tally;
+use crate::tally::{Cell, Tally};
 use arc_swap::ArcSwap;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use tollgate_config::policy;
 use tollgate_core::cost::{Operation, Price};
 use tollgate_core::decision::{Decision, Tier, Verdict};
@@ -20,18 +20,23 @@ use tollgate_core::units::{Millis, Nanos, Tokens};
 
 /// An application as one node sees it: what the node holds for it, and by which terms.
 ///
-/// There is one for as long as the application is known; whoever looked it up may keep it. Apart from its
-/// neighbours in memory, so that threads at work on different applications do not disturb each other; and what a
-/// request reads that passes comes first, in the order in which it is read, since that is what it waits for where there
-/// are ten thousand of them.
-#[repr(C, align(64))]
+/// There is one for as long as the application is known; whoever looked it up may keep it. What a request reads and writes
+/// that passes is one cache line, with the count of those who keep it: it is what a request waits for where there are ten
+/// thousand of them, and threads at work on different applications do not disturb each other.
+#[repr(C)]
 pub struct App {
     head: Head,
     purse: Purse,
-    bases: [AtomicU32; Operation::COUNT],
-    tally: Tally,
-    /// What was counted in the tally and has been undone since.
-    undone: Tally,
+    gets: Cell,
+    rest: Box<Rest>,
+}
+
+/// What a request that passes at once does not look at. It lies elsewhere, so that ten thousand applications are on few pages.
+struct Rest {
+    /// What was spent; on GET, see there.
+    spent: [Cell; Operation::COUNT],
+    /// What was counted as spent and has been undone since.
+    undone: [Cell; Operation::COUNT],
     dry: Dry,
     counters: Counters,
     /// Rights that the ledger said were left.
@@ -45,11 +50,12 @@ pub struct App {
     returned: AtomicU64,
 }
 
-/// The beginning of a name, to be compared without looking elsewhere.
-struct Head {
-    len: u8,
-    bytes: [u8; Self::LEN],
-}
+/// An allocator that rounds sizes up to powers of two, as that of the shipped program, puts it on a line of its own.
+const _: () = assert!(size_of::<App>() + 2 * size_of::<usize>() == 64);
+
+/// A short name in two words, to be compared at a glance; of a longer one only that it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Head([u64; 2]);
 
 /// The terms in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,17 +71,19 @@ impl App {
         let app = Self {
             head: Head::of(&id),
             purse: Purse::default(),
-            bases: Default::default(),
-            tally: Tally::default(),
-            undone: Tally::default(),
-            dry: Dry::default(),
-            counters: Counters::default(),
-            remaining: AtomicU64::new(0),
-            owed: AtomicU64::new(0),
-            terms: ArcSwap::from_pointee(terms),
-            id,
-            bell,
-            returned: AtomicU64::new(0),
+            gets: Cell::default(),
+            rest: Box::new(Rest {
+                spent: Default::default(),
+                undone: Default::default(),
+                dry: Dry::default(),
+                counters: Counters::default(),
+                remaining: AtomicU64::new(0),
+                owed: AtomicU64::new(0),
+                terms: ArcSwap::from_pointee(terms),
+                id,
+                bell,
+                returned: AtomicU64::new(0),
+            }),
         };
         app.follow_terms();
         app
@@ -83,31 +91,29 @@ impl App {
 
     /// Its name.
     pub const fn id(&self) -> &AppId {
-        &self.id
+        &self.rest.id
     }
 
     /// Whether that is its name.
     #[inline]
     pub(crate) fn is_called(&self, name: &str) -> bool {
-        match self.head.bytes.get(..name.len()) {
-            Some(head) => usize::from(self.head.len) == name.len() && head == name.as_bytes(),
-            None => *self.id == *name,
-        }
+        self.head == Head::of(name) && (self.head != Head::LONG || *self.rest.id == *name)
     }
 
     /// The terms in force.
     pub fn terms(&self) -> Arc<Terms> {
-        self.terms.load_full()
+        self.rest.terms.load_full()
     }
 
     /// What a request costs by these terms.
     #[inline]
     pub fn price(&self, operation: Operation, bytes: u64) -> Price {
-        if bytes == 0 {
-            let base = self.bases[operation.index()].load(Ordering::Relaxed);
-            return Price::named(operation, u64::from(base));
+        if bytes == 0
+            && let Some(base) = self.purse.price(operation)
+        {
+            return Price::named(operation, base);
         }
-        self.terms.load().policy.prices.price(operation, bytes)
+        self.rest.terms.load().policy.prices.price(operation, bytes)
     }
 
     /// Lets a request pass if its cost is in the purse: no lock, no clock, no allocation, no call.
@@ -123,8 +129,8 @@ impl App {
 
     /// What happened to its requests at this node.
     pub fn counts(&self) -> Counts {
-        let mut counts = self.counters.counts();
-        counts.add(&self.tally.peek());
+        let mut counts = self.rest.counters.counts();
+        counts.add(&self.tally().peek());
         counts
     }
 
@@ -132,18 +138,18 @@ impl App {
     #[inline]
     pub(crate) fn pay(&self, price: &Price) -> bool {
         let Some(left) = self.purse.take(price.tokens()) else { return false };
-        self.tally.count(price);
+        self.spent(price.operation).count(price.cost());
         if self.purse.runs_low(left) {
-            self.bell.runs_low(&self.id);
+            self.rest.bell.runs_low(&self.rest.id);
         }
         true
     }
 
     /// Gives back what a request had paid.
     pub(crate) fn refund(&self, price: &Price) {
-        self.purse.put(price.tokens(), self.terms.load().policy.quota.burst);
-        self.undone.count(price);
-        self.counters.rolled_back();
+        self.purse.put(price.tokens(), self.rest.terms.load().policy.quota.burst);
+        self.rest.undone[price.operation.index()].count(price.cost());
+        self.rest.counters.rolled_back();
     }
 
     /// Charges what a request turned out to cost instead of what it paid. What cannot be taken is owed.
@@ -151,13 +157,13 @@ impl App {
         let excess = paid.tokens().minus(actual.tokens());
         let missing = actual.tokens().minus(paid.tokens());
         if !excess.is_zero() {
-            self.purse.put(excess, self.terms.load().policy.quota.burst);
-            self.undone.add_cost(paid.operation, excess.floor());
+            self.purse.put(excess, self.rest.terms.load().policy.quota.burst);
+            self.rest.undone[paid.operation.index()].add_cost(excess.floor());
         }
         if !missing.is_zero() {
             let owed = missing.minus(self.purse.take_up_to(missing));
-            self.owed.fetch_add(owed.micros(), Ordering::Relaxed);
-            self.tally.add_cost(paid.operation, missing.floor());
+            self.rest.owed.fetch_add(owed.micros(), Ordering::Relaxed);
+            self.spent(paid.operation).add_cost(missing.floor());
         }
     }
 
@@ -165,41 +171,41 @@ impl App {
     pub(crate) fn take_back(&self, operation: Operation, cost: u64) -> u64 {
         let passed = self.counts().passed().cost;
         let mut taken = 0;
-        let _ = self.returned.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |returned| {
+        let _ = self.rest.returned.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |returned| {
             taken = cost.min(passed.saturating_sub(returned));
             Some(returned + taken)
         });
-        let put = self.purse.put(Tokens::whole(taken), self.terms.load().policy.quota.burst);
-        self.undone.add_cost(operation, put.floor());
+        let put = self.purse.put(Tokens::whole(taken), self.rest.terms.load().policy.quota.burst);
+        self.rest.undone[operation.index()].add_cost(put.floor());
         put.floor()
     }
 
     /// What is owed and has not been collected.
     pub(crate) fn collect_owed(&self) -> Tokens {
-        Tokens::from_micros(self.owed.swap(0, Ordering::Relaxed))
+        Tokens::from_micros(self.rest.owed.swap(0, Ordering::Relaxed))
     }
 
     /// Whether anything was counted or is owed that the ledger has not been told of.
     pub(crate) fn has_counted(&self) -> bool {
-        !self.tally.is_empty() || !self.undone.is_empty() || self.owed.load(Ordering::Relaxed) > 0
+        !self.tally().is_empty() || !self.undone().is_empty() || self.rest.owed.load(Ordering::Relaxed) > 0
     }
 
     /// Whether the policy says to decide and count, but to let pass.
     pub(crate) fn is_shadow(&self) -> bool {
-        self.terms.load().policy.shadow
+        self.rest.terms.load().policy.shadow
     }
 
     /// Refuses a request, whatever mode the application is in.
     pub(crate) fn refuse_outright(&self, price: Price, refused: Refused) -> Decision {
-        self.counters.refused(refused.reason, price.tokens(), false);
+        self.rest.counters.refused(refused.reason, price.tokens(), false);
         self.decision(Verdict::Refused(refused.reason), refused.tier, price, refused.retry)
     }
 
     /// The answer to one of its requests.
     pub(crate) fn decision(&self, verdict: Verdict, tier: Tier, price: Price, retry: Retry) -> Decision {
-        let terms = self.terms.load();
+        let terms = self.rest.terms.load();
         let limit = terms.policy.quota.burst;
-        let known = Tokens::from_micros(self.remaining.load(Ordering::Relaxed));
+        let known = Tokens::from_micros(self.rest.remaining.load(Ordering::Relaxed));
         let remaining = known.plus(self.purse.held()).min(limit);
         let missing = limit.minus(remaining);
         let reset_after = terms.policy.quota.guaranteed.time_to_mint(missing).unwrap_or(Millis::MAX);
@@ -209,8 +215,8 @@ impl App {
 
     /// Why a request that found too little need not ask the ledger.
     pub(crate) fn stops(&self, price: &Price, now: Nanos) -> Option<(Reason, Retry)> {
-        let spell = self.dry.spell(price.tokens(), now)?;
-        let guaranteed = self.terms.load().policy.quota.guaranteed;
+        let spell = self.rest.dry.spell(price.tokens(), now)?;
+        let guaranteed = self.rest.terms.load().policy.quota.guaranteed;
         let minting = |amount: Tokens| guaranteed.time_to_mint(amount).map(Nanos::from);
         let missing = price.tokens().minus(self.purse.held());
         match spell.come_back(minting(price.tokens()), minting(missing), now)? {
@@ -223,60 +229,76 @@ impl App {
         &self.purse
     }
 
-    pub(crate) const fn tally(&self) -> &Tally {
-        &self.tally
+    /// What was spent since it was last reported.
+    pub(crate) fn tally(&self) -> Tally<'_> {
+        Tally(Operation::ALL.map(|operation| self.spent(operation)))
     }
 
-    pub(crate) const fn undone(&self) -> &Tally {
-        &self.undone
+    /// What was undone since it was last reported.
+    pub(crate) fn undone(&self) -> Tally<'_> {
+        Tally(self.rest.undone.each_ref())
+    }
+
+    #[inline]
+    pub(crate) fn spent(&self, operation: Operation) -> &Cell {
+        match operation {
+            Operation::Get => &self.gets,
+            other => &self.rest.spent[other.index()],
+        }
     }
 
     pub(crate) const fn dry(&self) -> &Dry {
-        &self.dry
+        &self.rest.dry
     }
 
     pub(crate) const fn counters(&self) -> &Counters {
-        &self.counters
+        &self.rest.counters
     }
 
     pub(crate) fn set_remaining(&self, remaining: Tokens) {
-        self.remaining.store(remaining.micros(), Ordering::Relaxed);
+        self.rest.remaining.store(remaining.micros(), Ordering::Relaxed);
     }
 
     /// Puts other terms in force.
     pub(crate) fn set_terms(&self, terms: Terms) {
-        self.terms.store(Arc::new(terms));
+        self.rest.terms.store(Arc::new(terms));
         self.follow_terms();
     }
 
     /// The application is gone: whoever kept it gets nothing any more.
     pub(crate) fn retire(&self) {
-        self.dry.set(&Spell::lasting(Reason::UnknownApp));
+        self.rest.dry.set(&Spell::lasting(Reason::UnknownApp));
     }
 
     fn follow_terms(&self) {
-        let terms = self.terms.load();
-        for (cell, &operation) in self.bases.iter().zip(&Operation::ALL) {
-            let base = terms.policy.prices.base(operation);
-            cell.store(u32::try_from(base).unwrap_or(u32::MAX), Ordering::Relaxed);
-        }
+        let terms = self.rest.terms.load();
+        self.purse.set_prices(&terms.policy.prices);
         if terms.policy.enabled {
-            self.dry.clear();
+            self.rest.dry.clear();
         } else {
-            self.dry.set(&Spell::lasting(Reason::AppDisabled));
+            self.rest.dry.set(&Spell::lasting(Reason::AppDisabled));
         }
     }
 }
 
 impl Head {
-    const LEN: usize = 31;
+    const LONG: Self = Self([u64::MAX; 2]);
 
+    /// Up to fifteen bytes with zeros behind them, and the length in the last byte.
+    #[inline]
     fn of(name: &str) -> Self {
-        let mut bytes = [0; Self::LEN];
-        for (byte, &of_name) in bytes.iter_mut().zip(name.as_bytes()) {
-            *byte = of_name;
-        }
-        Self { len: u8::try_from(name.len()).unwrap_or(u8::MAX), bytes }
+        let name = name.as_bytes();
+        let bits = |bytes: usize| u32::try_from(bytes * 8).unwrap_or(u32::MAX);
+        let [low, high] = match (name.first_chunk(), name.last_chunk()) {
+            _ if name.len() > 15 => return Self::LONG,
+            // The last eight bytes, less those that are among the first.
+            (Some(&first), Some(&last)) => {
+                let last = u64::from_le_bytes(last).checked_shr(bits(16 - name.len()));
+                [u64::from_le_bytes(first), last.unwrap_or(0)]
+            }
+            _ => [name.iter().rev().fold(0, |low, &byte| low << 8 | u64::from(byte)), 0],
+        };
+        Self([low, high | (name.len() as u64) << 56])
     }
 }
 
@@ -296,6 +318,24 @@ impl Retry {
 
 impl fmt::Debug for App {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("App").field("id", &self.id).field("held", &self.held()).finish_non_exhaustive()
+        f.debug_struct("App").field("id", &self.rest.id).field("held", &self.held()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn names_of_up_to_fifteen_bytes_are_told_apart_by_their_heads(
+            a in "[ab]{0,17}|[a-c\\x00é]{0,7}",
+            b in "[ab]{0,17}|[a-c\\x00é]{0,7}",
+        ) {
+            let is_long = |name: &str| name.len() > 15;
+            prop_assert_eq!(Head::of(&a) == Head::of(&b), a == b || is_long(&a) && is_long(&b));
+            prop_assert_eq!(Head::of(&a) == Head::LONG, is_long(&a));
+        }
     }
 }

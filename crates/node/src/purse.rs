@@ -1,18 +1,26 @@
 //! What the node holds for one application.
 
-use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use tollgate_core::cost::{Operation, PriceList};
 use tollgate_core::units::Tokens;
 
 /// Tokens that may be spent without asking anybody, in one word that only ever changes by compare-and-swap. What
 /// was spent is never counted apart: it is what is missing, so nothing can be lost between two counters.
+///
+/// The prices of the commonest operations lie in it too: whoever pays looks at them in the same moment.
 #[derive(Debug, Default)]
 pub(crate) struct Purse {
     held: AtomicU64,
-    /// Less than this is low.
-    low_water: AtomicU64,
-    /// Whether somebody has said that it is low since that was last set.
-    is_reported_low: AtomicBool,
+    /// Less than this many whole tokens is low. Zero once somebody has said so: nothing is less.
+    low_water: AtomicU32,
+    bases: [AtomicU8; COMMON],
 }
+
+/// The first so many operations are common.
+const COMMON: usize = 4;
+
+/// Stands for a price that is no less than that.
+const DEAR: u8 = u8::MAX;
 
 impl Purse {
     /// Takes all of `cost` or nothing; returns what is left.
@@ -31,15 +39,27 @@ impl Purse {
     /// Whether `left` is low and the caller is the first to notice.
     #[inline]
     pub(crate) fn runs_low(&self, left: Tokens) -> bool {
-        left.micros() < self.low_water.load(Ordering::Relaxed)
-            && !self.is_reported_low.load(Ordering::Relaxed)
-            && !self.is_reported_low.swap(true, Ordering::Relaxed)
+        left < Tokens::whole(self.low_water.load(Ordering::Relaxed).into())
+            && self.low_water.swap(0, Ordering::Relaxed) > 0
     }
 
-    /// Sets what is low from now on, and forgets that it was.
+    /// Sets what is low from now on, whether or not it was noticed before.
     pub(crate) fn watch(&self, low_water: Tokens) {
-        self.low_water.store(low_water.micros(), Ordering::Relaxed);
-        self.is_reported_low.store(false, Ordering::Relaxed);
+        self.low_water.store(u32::try_from(low_water.ceil()).unwrap_or(u32::MAX), Ordering::Relaxed);
+    }
+
+    /// What an operation without a body costs, if that can be told from here.
+    #[inline]
+    pub(crate) fn price(&self, operation: Operation) -> Option<u64> {
+        let base = self.bases.get(operation.index())?.load(Ordering::Relaxed);
+        (base < DEAR).then_some(base.into())
+    }
+
+    /// Sets what operations cost.
+    pub(crate) fn set_prices(&self, prices: &PriceList) {
+        for (cell, &operation) in self.bases.iter().zip(&Operation::ALL) {
+            cell.store(u8::try_from(prices.base(operation)).unwrap_or(DEAR), Ordering::Relaxed);
+        }
     }
 
     /// Takes what there is, up to `most`.

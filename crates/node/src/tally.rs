@@ -1,15 +1,16 @@
 //! What was spent on which operation, counted beside the purse.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use tollgate_core::cost::{Operation, Price};
+use tollgate_core::cost::Operation;
 
-/// Requests and their cost by operation since it was last emptied. A cell holds both, so that counting is one
-/// addition: the requests in the upper 24 bits, whole tokens in the lower 40. It is emptied many times before
-/// either could overflow.
+/// Requests of one operation and their cost since it was last emptied, in one word, so that counting is one addition: the
+/// requests in the upper 24 bits, whole tokens in the lower 40. It is emptied many times before either could overflow.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
-    cells: [AtomicU64; Operation::COUNT],
-}
+pub(crate) struct Cell(AtomicU64);
+
+/// The cells of all operations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tally<'a>(pub(crate) [&'a Cell; Operation::COUNT]);
 
 /// What was spent on one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,42 +23,50 @@ pub struct Spending {
 
 const COST_BITS: u32 = 40;
 
-impl Tally {
+impl Cell {
     /// Counts one request.
     #[inline]
-    pub(crate) fn count(&self, price: &Price) {
-        let one = 1 << COST_BITS | price.cost();
-        self.cells[price.operation.index()].fetch_add(one, Ordering::Relaxed);
+    pub(crate) fn count(&self, cost: u64) {
+        self.0.fetch_add(1 << COST_BITS | cost, Ordering::Relaxed);
     }
 
     /// Counts tokens for a request that has been counted.
-    pub(crate) fn add_cost(&self, operation: Operation, cost: u64) {
-        self.cells[operation.index()].fetch_add(cost, Ordering::Relaxed);
+    pub(crate) fn add_cost(&self, cost: u64) {
+        self.0.fetch_add(cost, Ordering::Relaxed);
     }
 
+    fn peek(&self) -> Spending {
+        Spending::unpack(self.0.load(Ordering::Relaxed))
+    }
+
+    fn drain(&self) -> Spending {
+        // Most are empty: reading is cheaper than swapping.
+        if self.peek() == Spending::default() {
+            return Spending::default();
+        }
+        Spending::unpack(self.0.swap(0, Ordering::Relaxed))
+    }
+}
+
+impl Tally<'_> {
     /// What was counted since it was last emptied.
-    pub(crate) fn peek(&self) -> [Spending; Operation::COUNT] {
-        std::array::from_fn(|i| Spending::unpack(self.cells[i].load(Ordering::Relaxed)))
+    pub(crate) fn peek(self) -> [Spending; Operation::COUNT] {
+        self.0.map(Cell::peek)
     }
 
     /// Requests since it was last emptied.
-    pub(crate) fn requests(&self) -> u64 {
-        self.cells.iter().map(|cell| cell.load(Ordering::Relaxed) >> COST_BITS).sum()
+    pub(crate) fn requests(self) -> u64 {
+        self.0.iter().map(|cell| cell.peek().requests).sum()
     }
 
     /// Whether nothing was counted since it was last emptied.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.cells.iter().all(|cell| cell.load(Ordering::Relaxed) == 0)
+    pub(crate) fn is_empty(self) -> bool {
+        self.0.iter().all(|cell| cell.peek() == Spending::default())
     }
 
     /// Empties it.
-    pub(crate) fn drain(&self) -> [Spending; Operation::COUNT] {
-        std::array::from_fn(|i| {
-            let cell = &self.cells[i];
-            // Most are empty: reading is cheaper than swapping.
-            let packed = if cell.load(Ordering::Relaxed) == 0 { 0 } else { cell.swap(0, Ordering::Relaxed) };
-            Spending::unpack(packed)
-        })
+    pub(crate) fn drain(self) -> [Spending; Operation::COUNT] {
+        self.0.map(Cell::drain)
     }
 }
 
@@ -73,10 +82,11 @@ mod tests {
 
     #[test]
     fn counts_requests_and_cost_by_operation() {
-        let tally = Tally::default();
-        tally.count(&Price::named(Operation::Put, 6));
-        tally.count(&Price::named(Operation::Put, 1_000_000));
-        tally.count(&Price::named(Operation::Get, 0));
+        let cells: [Cell; Operation::COUNT] = Default::default();
+        let tally = Tally(cells.each_ref());
+        cells[Operation::Put.index()].count(6);
+        cells[Operation::Put.index()].count(1_000_000);
+        cells[Operation::Get.index()].count(0);
         assert_eq!(tally.requests(), 3);
         let spent = tally.drain();
         assert_eq!(spent[Operation::Put.index()], Spending { requests: 2, cost: 1_000_006 });

@@ -8,13 +8,14 @@ use support::{
     Mood, assert_balanced, cluster, drive, empty, get, memory, millis, policy, setup, start, view,
 };
 use tokio::time::{Instant, sleep};
+use tollgate_core::cost::{Operation, Price};
 use tollgate_core::decision::{Decision, Verdict};
 use tollgate_core::id::NodeId;
 use tollgate_core::reason::Reason;
 use tollgate_core::units::{Millis, Tokens};
 use tollgate_ledger::protocol::{Carry, PutApp};
 use tollgate_ledger::{Ledger, Slots};
-use tollgate_node::{Node, Setup, desk};
+use tollgate_node::{Node, NotYet, Request, Setup, Spending, desk};
 
 fn reason(decision: &Decision) -> Reason {
     decision.verdict.reason().unwrap()
@@ -43,6 +44,40 @@ async fn what_is_in_the_purse_is_spent_without_waiting() {
     assert_eq!(app.held(), held.minus(Tokens::whole(1)));
     drop(node.check(&get("a")).unwrap());
     assert_eq!(app.held(), held.minus(Tokens::whole(1)), "dropped, it gives back what was paid");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_passes_without_a_permit_is_charged_all_the_same() {
+    let node = start(memory());
+    assert!(matches!(node.pass(&get("a")), Err(NotYet::Miss(_))), "nothing is in the purse yet");
+    node.admit(&get("a").with_cost(100)).await.unwrap().keep();
+    let app = node.app("a").unwrap();
+    let held = app.held();
+    let operations = [Operation::Get, Operation::Put, Operation::MultipartComplete];
+    for operation in operations {
+        node.pass(&Request::new("a", operation)).unwrap();
+    }
+    assert_eq!(app.held(), held.minus(Tokens::whole(14)));
+    let spent = operations.map(|operation| app.counts().spent[operation.index()]);
+    assert_eq!(spent, [(2, 101), (1, 5), (1, 8)].map(|(requests, cost)| Spending { requests, cost }));
+    let stranger = node.pass(&get("nobody"));
+    assert!(matches!(stranger, Err(NotYet::Refused(decision)) if reason(&decision) == Reason::UnknownApp));
+    sleep(Duration::from_millis(300)).await;
+    assert_balanced(node.ledger()).await;
+}
+
+/// A thread keeps the roster it saw last: that must never be another node's, nor an old one.
+#[tokio::test(start_paused = true)]
+async fn nodes_on_one_thread_know_their_own_applications() {
+    let (one, other) = (start(memory()), start(memory()));
+    for node in [&one, &other, &one] {
+        node.admit(&get("a")).await.unwrap().keep();
+    }
+    let held = other.app("a").unwrap().held();
+    one.pass(&get("a")).unwrap();
+    assert_eq!(other.app("a").unwrap().held(), held);
+    other.pass(&get("a")).unwrap();
+    assert_eq!(other.app("a").unwrap().held(), held.minus(Tokens::whole(1)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -150,7 +185,7 @@ async fn p02_what_is_taken_is_what_is_reported() {
             }
             _ => {
                 let actual = cost / 2 + round % 5;
-                permit.settle(tollgate_core::cost::Price::named(tollgate_core::cost::Operation::Get, actual));
+                permit.settle(Price::named(Operation::Get, actual));
                 spent += actual;
             }
         }

@@ -251,7 +251,7 @@ impl<T> Lease<T> {
             pot = pot.minus(cost);
             self.need = self.need.minus(cost);
             if let Some(Waiting { ticket, price }) = self.waiting.pop_front() {
-                self.app.tally().count(&price);
+                self.app.spent(price.operation).count(price.cost());
                 out.push((ticket, Ok(Permit::paid(Arc::clone(&self.app), price).by(tier))));
             }
         }
