@@ -68,6 +68,54 @@ fn its_curl_lines_are_answered_as_it_says_and_there_is_traffic() {
     assert_eq!(demo.child.wait().unwrap().code(), Some(0));
 }
 
+/// Whether that process is still there.
+fn is_alive(process: &str) -> bool {
+    Command::new("kill").args(["-0", process]).stderr(Stdio::null()).status().unwrap().success()
+}
+
+#[test]
+fn on_a_redis_of_its_own_three_gateways_serve_and_go_on_without_it() {
+    let mut demo = Demo::start(&["--redis"]);
+    let said = demo.read_to("Requests of the last second");
+    assert_eq!(said.iter().filter(|line| line.ends_with("(another)")).count(), 2, "{said:#?}");
+    let redis = said.iter().find_map(|line| line.split_once("(process ")).unwrap().1;
+    let redis = redis.split(';').next().unwrap().to_owned();
+    assert!(is_alive(&redis));
+    for gateway in
+        said.iter().filter_map(|line| line.trim_start_matches("  gateway").trim().strip_prefix("http://"))
+    {
+        let gateway = gateway.split(' ').next().unwrap();
+        let curl = format!("curl -si -H 'X-Tollgate-App: app-a' http://{gateway}/");
+        let answer =
+            || String::from_utf8(Command::new("sh").args(["-c", &curl]).output().unwrap().stdout).unwrap();
+        assert!(answer().starts_with("HTTP/1.1 200 "), "{gateway}");
+        // The first gateway meets the loss of Redis, the others come after it.
+        assert!(Command::new("kill").args(["-9", &redis]).stderr(Stdio::null()).status().is_ok());
+        assert!(answer().starts_with("HTTP/1.1 200 "), "{gateway}");
+    }
+}
+
+#[test]
+fn its_redis_ends_with_it() {
+    let mut demo = Demo::start(&["--redis", "--seconds", "2"]);
+    let said = demo.read_to("stopped");
+    assert_eq!(demo.child.wait().unwrap().code(), Some(0));
+    let redis = said.iter().find_map(|line| line.split_once("(process ")).unwrap().1;
+    assert!(!is_alive(redis.split(';').next().unwrap()), "{said:#?}");
+}
+
+#[test]
+fn without_a_redis_to_start_it_says_what_to_do() {
+    let output = Command::new(env!("CARGO_BIN_EXE_tollgate"))
+        .args(["demo", "--redis"])
+        .env("PATH", "/nowhere")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("redis-server") && said.contains("leave --redis out"), "{said}");
+}
+
 #[test]
 fn it_stops_by_itself_when_told_to() {
     let mut demo = Demo::start(&["--seconds", "1"]);

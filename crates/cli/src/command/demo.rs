@@ -1,5 +1,6 @@
 //! Everything at once, in one terminal: the doors, a server behind them, and tenants that use it.
 
+mod redis;
 mod server;
 mod tenant;
 
@@ -8,13 +9,16 @@ use crate::output;
 use crate::system::{self, Doors, Ports, Source, System};
 use anyhow::Context;
 use clap::Args;
+use redis::Redis;
 use std::io::{IsTerminal, stdout};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 use tenant::Tenant;
+use tokio::task::JoinSet;
 use tollgate_config::settings::{Log, LogFormat, LogLevel};
 
-/// Start everything on a ledger of its own, with some traffic
+/// Start everything, with some traffic
 ///
 /// Three applications send requests through the gateway to a small server of the demo's own; one of them wants more than it
 /// was promised. Ctrl-C stops it.
@@ -24,10 +28,20 @@ pub(crate) struct Demo {
     #[arg(long, value_name = "KEY=VALUE", value_parser = serve::assignment)]
     set: Vec<(String, String)>,
 
+    /// Start a Redis and three gateways that share it, instead of one on a ledger in memory
+    #[arg(long)]
+    redis: bool,
+
     /// Stop after so many seconds
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
 }
+
+/// With --redis.
+const GATEWAYS: usize = 3;
+
+/// What only the first gateway has where the configuration says.
+const DOORS: [&str; 4] = ["listen.gateway", "listen.check", "listen.rls", "listen.admin"];
 
 /// How often the traffic is shown.
 const LOOK: Duration = Duration::from_secs(1);
@@ -39,56 +53,90 @@ impl Demo {
     pub(super) fn run(self) -> anyhow::Result<Outcome> {
         system::start_logging(Log { level: LogLevel::Warn, format: LogFormat::Text });
         serve::runtime()?.block_on(async {
-            let server = server::start().await?;
-            let home = tempfile::tempdir().context("cannot make a directory for the demo's database")?;
-            let source =
-                Source { base: Some(config(server, home.path())), flags: self.set, ..Source::default() };
-            let config = match source.read() {
-                Ok(config) => config,
-                Err(errors) => {
-                    output::complain(&errors.to_string());
-                    return Ok(Outcome::Wrong);
-                }
+            let home = tempfile::tempdir().context("cannot make a directory for the demo")?;
+            let redis = if self.redis { Some(Redis::start(home.path()).await?) } else { None };
+            let Some(systems) = self.systems(redis.as_ref(), home.path()).await? else {
+                return Ok(Outcome::Wrong);
             };
-            let system = System::start(&config, source, Ports::Free).await?;
-            output::print(&introduction(system.doors(), system.first_password().unwrap_or_default()))?;
-            let tenants = tenant::start_all(system.doors().gateway);
-            let shown = tokio::spawn(show(tenants));
-            let limit = async {
-                match self.seconds {
-                    Some(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,
-                    None => std::future::pending().await,
-                }
-            };
-            system.run_until(limit).await;
+            let gateways: Vec<SocketAddr> = systems.iter().map(|system| system.doors().gateway).collect();
+            output::print(&introduction(&systems, redis.as_ref()))?;
+            let shown = tokio::spawn(show(tenant::start_all(&gateways)));
+            // Each of them hears a signal.
+            let running: JoinSet<()> =
+                systems.into_iter().map(|system| system.run_until(limit(self.seconds))).collect();
+            running.join_all().await;
             shown.abort();
             output::print("\nstopped")?;
             Ok(Outcome::Yes)
         })
     }
+
+    /// Starts one system, or several that share a Redis. Nothing once everything that is wrong was told.
+    async fn systems(&self, redis: Option<&Redis>, home: &Path) -> anyhow::Result<Option<Vec<System>>> {
+        let server = server::start().await?;
+        let mut systems = Vec::new();
+        for number in 0..if redis.is_some() { GATEWAYS } else { 1 } {
+            let base = config(server, &home.join(format!("tollgate-{number}.db")), redis);
+            let mut flags = self.set.clone();
+            if number > 0 {
+                flags.extend(DOORS.map(|door| (door.to_owned(), "127.0.0.1:0".to_owned())));
+            }
+            let source = Source { base: Some(base), flags, ..Source::default() };
+            match source.read() {
+                Ok(config) => systems.push(System::start(&config, source, Ports::Free).await?),
+                Err(errors) => {
+                    output::complain(&errors.to_string());
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(systems))
+    }
 }
 
-/// The configuration, in front of that server, with a database in that directory.
-fn config(server: std::net::SocketAddr, home: &Path) -> String {
-    let database = home.join("tollgate.db");
-    include_str!("demo/demo.toml")
+/// When to stop without being told to.
+async fn limit(seconds: Option<u64>) {
+    match seconds {
+        Some(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The configuration, in front of that server, with that database and on that Redis, if there is one.
+fn config(server: SocketAddr, database: &Path, redis: Option<&Redis>) -> String {
+    let text = include_str!("demo/demo.toml")
         .replace("127.0.0.1:9000", &server.to_string())
-        .replace("tollgate.db", &database.to_string_lossy())
+        .replace("tollgate.db", &database.to_string_lossy());
+    let ledger = redis.map(|redis| format!("\n[ledger]\nurl = \"{}\"\n", redis.url()));
+    text + &ledger.unwrap_or_default()
 }
 
-fn introduction(doors: Doors, password: &str) -> String {
-    let Doors { gateway, check, rls, admin } = doors;
+fn introduction(systems: &[System], redis: Option<&Redis>) -> String {
+    let Some((first, others)) = systems.split_first() else { return String::new() };
+    let Doors { gateway, check, rls, admin } = first.doors();
+    let password = first.first_password().unwrap_or_default();
+    let where_kept = if redis.is_some() { "on Redis" } else { "in memory" };
+    let others: String = others
+        .iter()
+        .map(|other| format!("\x20          http://{}  (another)\n", other.doors().gateway))
+        .collect();
+    let redis = redis.map_or(String::new(), |redis| {
+        let (address, process) = (redis.address(), redis.process());
+        format!(
+            "\x20 redis    {address}  (process {process}; kill it, and the gateways go on by themselves)\n"
+        )
+    });
     format!(
-        "Tollgate is running, with its ledger in memory and three applications on cluster-01:\n\
+        "Tollgate is running, with its ledger {where_kept} and three applications on cluster-01:\n\
          \x20 video-service  20000 tokens/s, up to 80000 saved, priority 0\n\
          \x20 app-a          10000 tokens/s, up to 50000 saved, priority 1\n\
          \x20 app-c           5000 tokens/s, up to 20000 saved, priority 2; it lists a lot, at 500 tokens each\n\
          \n\
-         \x20 gateway  http://{gateway}  (in front of a small server of the demo's own)\n\
+         \x20 gateway  http://{gateway}  (in front of a small server of the demo's own)\n{others}\
          \x20 check    http://{check}/v1/check\n\
          \x20 rls      grpc://{rls}  (Envoy's rate limit service)\n\
          \x20 console  http://{admin}  (user admin, password {password}; it asks for another)\n\
-         \x20 metrics  http://{admin}/metrics\n\
+         \x20 metrics  http://{admin}/metrics\n{redis}\
          \n\
          Try:\n\
          \x20 curl -i -H 'X-Tollgate-App: video-service' http://{gateway}/photos/cat.jpg\n\

@@ -43,11 +43,12 @@ static HABITS: [Habit; 3] = [
     Habit { app: "app-c", method: Method::GET, target: "/photos?list-type=2", per_second: 20 },
 ];
 
-/// Starts all of them, through that gateway.
-pub(super) fn start_all(gateway: SocketAddr) -> Vec<Tenant> {
+/// Starts all of them, each through all of those gateways in turns.
+pub(super) fn start_all(gateways: &[SocketAddr]) -> Vec<Tenant> {
     let start = |habit: &'static Habit| {
         let counts = Arc::new(Counts::default());
-        tokio::spawn(live(habit, gateway, Arc::clone(&counts)));
+        let lines = gateways.iter().map(|&gateway| Line { gateway, sender: None }).collect();
+        tokio::spawn(live(habit, lines, Arc::clone(&counts)));
         Tenant { habit, counts }
     };
     HABITS.iter().map(start).collect()
@@ -64,39 +65,45 @@ impl Tenant {
     }
 }
 
-async fn live(habit: &'static Habit, gateway: SocketAddr, counts: Arc<Counts>) {
+async fn live(habit: &'static Habit, mut lines: Vec<Line>, counts: Arc<Counts>) {
     let mut ticks = tokio::time::interval(Duration::from_secs(1) / habit.per_second);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    let mut line = None;
     loop {
-        ticks.tick().await;
-        let count = match ask(habit, gateway, &mut line).await {
-            Ok(status) if status.is_success() => &counts.passed,
-            Ok(StatusCode::TOO_MANY_REQUESTS) => &counts.refused,
-            _ => &counts.failed,
-        };
-        count.fetch_add(1, Ordering::Relaxed);
+        for line in &mut lines {
+            ticks.tick().await;
+            let count = match line.ask(habit).await {
+                Ok(status) if status.is_success() => &counts.passed,
+                Ok(StatusCode::TOO_MANY_REQUESTS) => &counts.refused,
+                _ => &counts.failed,
+            };
+            count.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 
-/// Sends a request on a connection that is kept.
-async fn ask(
-    habit: &Habit,
+/// A connection to a gateway.
+#[derive(Debug)]
+struct Line {
     gateway: SocketAddr,
-    line: &mut Option<SendRequest<Empty<Bytes>>>,
-) -> anyhow::Result<StatusCode> {
-    let mut sender = match line.take() {
-        Some(sender) => sender,
-        None => connect(gateway).await?,
-    };
-    sender.ready().await?;
-    let request = Request::builder().method(&habit.method).uri(habit.target);
-    let request = request.header(HOST, "demo").header("x-tollgate-app", habit.app).body(Empty::new())?;
-    let response = sender.send_request(request).await?;
-    let status = response.status();
-    response.into_body().collect().await?;
-    *line = Some(sender);
-    Ok(status)
+    sender: Option<SendRequest<Empty<Bytes>>>,
+}
+
+impl Line {
+    /// Sends a request, on a new connection if the last one broke.
+    async fn ask(&mut self, habit: &Habit) -> anyhow::Result<StatusCode> {
+        let mut sender = match self.sender.take() {
+            Some(sender) => sender,
+            None => connect(self.gateway).await?,
+        };
+        sender.ready().await?;
+        let request = Request::builder().method(&habit.method).uri(habit.target);
+        let request = request.header(HOST, "demo").header("x-tollgate-app", habit.app).body(Empty::new())?;
+        let response = sender.send_request(request).await?;
+        let status = response.status();
+        response.into_body().collect().await?;
+        self.sender = Some(sender);
+        Ok(status)
+    }
 }
 
 async fn connect(gateway: SocketAddr) -> anyhow::Result<SendRequest<Empty<Bytes>>> {
