@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 300
 DRILL_TIMES ?= 10
 SOAK_MINUTES ?= 30
 
-.PHONY: help run test bench soak fmt lint deb check-api check-deploy doc loom deny need-rust need-redis need-proxies need-peers need-throttlecrab need-envoy need-redis-clients need-postgres need-prometheus need-schemathesis need-cargo-deny console screenshots need-node need-chromium
+.PHONY: help run test bench soak fmt lint deb sbom check-api check-deploy doc loom deny need-rust need-redis need-proxies need-peers need-throttlecrab need-envoy need-redis-clients need-postgres need-prometheus need-schemathesis need-cargo-deny console screenshots need-node need-chromium
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ lint: need-rust need-cargo-deny need-node ## Check format, lints and dependencie
 
 deb: need-rust console ## Build the Debian package (cargo-deb, installed once)
 	@scripts/deb
+
+sbom: need-rust console ## List what the program is made of (CycloneDX; cargo-cyclonedx is installed once)
+	@scripts/sbom
 
 check-api: need-rust need-schemathesis ## Try every route of the admin API with what strangers may send (schemathesis)
 	@echo "==> the admin API against its own description"

@@ -1,6 +1,7 @@
 //! The documents: links lead somewhere, languages keep in step, and what README shows is what happens.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
+mod numbers;
 mod page;
 mod shown;
 
