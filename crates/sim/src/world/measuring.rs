@@ -5,6 +5,9 @@ use crate::chance::seconds;
 use crate::measure::{AppSummary, Summary, Tiers};
 use tollgate_core::units::{Ratio, Tokens};
 
+/// Of how many pairs of nodes and applications it is looked at what is held, which looks at all of them.
+const MOST_PAIRS: usize = 50_000;
+
 impl World<'_> {
     /// From now on it is measured: the store counts its work anew, and what could pass ideally starts from what there is.
     pub(super) fn measure(&mut self) {
@@ -40,7 +43,7 @@ impl World<'_> {
                 tiers.outstanding += tokens(app.account.outstanding);
             }
         }
-        if self.stations.len() * self.apps.len() <= 100_000 {
+        if self.stations.len() * self.apps.len() <= MOST_PAIRS {
             let up = self.stations.iter().zip(&self.is_up).filter(|(_, is_up)| **is_up);
             let held = up.flat_map(|(station, _)| station.roster.all());
             // The sum does not depend on the order: whole millionths.
