@@ -8,7 +8,7 @@ pub(crate) use scale_out::ask as ask_scale_out;
 pub(crate) use soak::ask as ask_soak;
 
 use crate::machine::Machine;
-use crate::plot::{Frame, TimePlot};
+use crate::plot::{Frame, Growth, LinePlot};
 use crate::progress::Progress;
 use crate::report::{Report, Section, pretty};
 use crate::table::Table;
@@ -95,8 +95,9 @@ impl Runs {
         let last = self.outcomes.last()?;
         Some(Frame {
             name: self.drill.into(),
+            growth: Growth::Seconds,
             promise: Some(f64::from(RATE)),
-            points: last.series.per_second(),
+            lines: vec![last.series.per_second()],
             marks: last.marks.iter().map(|mark| (mark.at, String::new())).collect(),
         })
     }
@@ -109,12 +110,14 @@ fn report(all: &[Runs], plan: &Plan) -> anyhow::Result<Report> {
             table.push(summary.row());
         }
     }
-    let picture = TimePlot {
+    let picture = LinePlot {
         title: "What passes while something is broken".into(),
         subtitle: format!(
             "requests per second over time, at a promise of {RATE} and more than twice as many asked for"
         ),
-        axis: "passed in the second before".into(),
+        lines: vec!["passed in the second before".into()],
+        promise: Some("what was promised"),
+        mark: Some("something is done"),
         columns: 3,
         frames: all.iter().filter_map(Runs::frame).collect(),
     };

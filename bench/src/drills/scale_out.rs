@@ -2,7 +2,7 @@
 
 use super::{Plan, binary};
 use crate::machine::Machine;
-use crate::plot::{Frame, TimePlot};
+use crate::plot::{Frame, Growth, LinePlot};
 use crate::report::{Report, Section, pretty};
 use crate::table::Table;
 use anyhow::{bail, ensure};
@@ -55,14 +55,17 @@ fn table(outcome: &Outcome) -> Option<Section> {
 fn picture(outcome: &Outcome) -> String {
     let frame = Frame {
         name: "requests per second that passed, three gateways together".into(),
+        growth: Growth::Seconds,
         promise: Some(f64::from(RATE)),
-        points: outcome.series.per_second(),
+        lines: vec![outcome.series.per_second()],
         marks: outcome.marks.iter().map(|mark| (mark.at, "the primary is killed".into())).collect(),
     };
-    let plot = TimePlot {
+    let plot = LinePlot {
         title: "Three gateways, one promise, and a primary that dies".into(),
         subtitle: format!("{} requests per second asked for, {RATE} promised", SCALE_OUT.stage.load * 3),
-        axis: "passed in the second before".into(),
+        lines: vec!["passed in the second before".into()],
+        promise: Some("what was promised"),
+        mark: Some("something is done"),
         columns: 1,
         frames: vec![frame],
     };

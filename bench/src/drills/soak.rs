@@ -2,7 +2,7 @@
 
 use super::{Plan, binary};
 use crate::machine::Machine;
-use crate::plot::{Frame, TimePlot};
+use crate::plot::{Frame, Growth, LinePlot};
 use crate::report::{Report, Section, pretty};
 use crate::table::Table;
 use anyhow::ensure;
@@ -56,13 +56,21 @@ fn table(seen: &Soak) -> Option<Section> {
 
 fn picture(seen: &Soak) -> String {
     #[allow(clippy::cast_precision_loss, reason = "memory in MiB is a small number")]
-    let points = seen.memory_kib.iter().map(|(at, memory)| (*at, *memory as f64 / 1024.0)).collect();
-    let frame =
-        Frame { name: "MiB, three gateways together".into(), promise: None, points, marks: Vec::new() };
-    let plot = TimePlot {
+    let points: Vec<(f64, f64)> =
+        seen.memory_kib.iter().map(|(at, memory)| (*at, *memory as f64 / 1024.0)).collect();
+    let frame = Frame {
+        name: "MiB, three gateways together".into(),
+        growth: Growth::Seconds,
+        promise: None,
+        lines: vec![points],
+        marks: Vec::new(),
+    };
+    let plot = LinePlot {
         title: "Memory at half of the load".into(),
         subtitle: format!("{} requests passed", seen.passed),
-        axis: "resident memory".into(),
+        lines: vec!["resident memory".into()],
+        promise: None,
+        mark: None,
         columns: 1,
         frames: vec![frame],
     };

@@ -3,10 +3,10 @@
 //! Written by hand, because it is a few rectangles: no fonts to load, no scripts, and the colours follow the
 //! reader's light or dark theme.
 
-mod time;
+mod lines;
 mod verdict;
 
-pub(crate) use time::{Frame, TimePlot};
+pub(crate) use lines::{Frame, Growth, LinePlot};
 pub(crate) use verdict::Sense;
 
 use crate::spread::Range;
@@ -53,7 +53,7 @@ const BOTTOM: f64 = 78.0;
 /// From the last bar of a panel to the first of the next.
 const BETWEEN: f64 = 84.0;
 
-pub(crate) const STYLE: &str = "
+const STYLE: &str = "
     svg { color-scheme: light dark; font-family: system-ui, sans-serif; font-size: 13px }
     .paper { fill: #ffffff }
     text { fill: #1f2933 }
@@ -215,7 +215,7 @@ fn draw_legend(svg: &mut String, y: f64, spread: &str, has_goals: bool) {
     }
 }
 
-pub(crate) fn escape(text: &str) -> String {
+fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

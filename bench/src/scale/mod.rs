@@ -1,42 +1,24 @@
 //! How the cost of a cluster grows with its nodes and its applications, in simulation: the shipped code in virtual time, so
 //! every number but the time it took is the same on every machine.
 
-mod curves;
+mod size;
 
 use crate::machine::Machine;
+use crate::plot::{Frame, Growth, LinePlot};
 use crate::progress::Progress;
 use crate::report::{Report, Section, pretty};
 use crate::table::Table;
 use anyhow::{Context, ensure};
-use curves::{Curves, Line, Panel};
 use serde::Serialize;
-use std::fmt;
+use size::{Kind, PER_NODE, Size};
 use tollgate_sim::scenario::Measure;
 use tollgate_sim::{LedgerKind, Scenario};
-
-/// Requests per second of each node: enough that every node has something to say, few enough that thousands can be played.
-const PER_NODE: usize = 20;
-
-/// What a request costs on average.
-const COST: usize = 3;
 
 /// How many clusters the applications are divided among.
 const CLUSTERS: [usize; 3] = [1, 4, 16];
 
-/// The number of nodes from which on several clusters are looked at.
-const DIVIDED_FROM: usize = 100;
-
-/// The share of the time beyond which a slot is not to work.
-const FULL: f64 = 1.0;
-
-/// How large a system is.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Size {
-    nodes: usize,
-    apps: usize,
-    clusters: usize,
-    kind: Kind,
-}
+/// The share of the time that a slot is to work at most: beyond it, calls wait for each other for longer than requests do.
+const FULL: f64 = 0.85;
 
 /// One system and what was measured of it.
 #[derive(Clone, Debug, Serialize)]
@@ -60,15 +42,6 @@ struct Point {
     broken: Option<String>,
 }
 
-/// How much is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-enum Kind {
-    /// Less than what was promised, and it moves from one half of the nodes to the other.
-    Plenty,
-    /// Twice what was promised.
-    Scarce,
-}
-
 /// How much is played.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
@@ -79,82 +52,53 @@ pub(crate) struct Plan {
 }
 
 pub(crate) fn ask(plan: Plan) -> anyhow::Result<Report> {
-    let steps = |most: usize| [1, 10, 100, 1_000, 5_000].into_iter().filter(move |step| *step <= most);
-    let mut series = Vec::new();
-    for kind in [Kind::Plenty, Kind::Scarce] {
-        for clusters in CLUSTERS {
-            let nodes = steps(plan.nodes).filter(|nodes| clusters == 1 || *nodes >= DIVIDED_FROM);
-            series.push(nodes.map(|nodes| Size { nodes, apps: plan.apps, clusters, kind }).collect());
-        }
-        let apps = steps(plan.apps).filter(|apps| *apps < plan.apps);
-        series.push(
-            apps.map(|apps| Size { nodes: plan.nodes.min(100), apps, clusters: 1, kind }).collect::<Vec<_>>(),
-        );
-    }
+    let series = series(plan);
     let mut progress = Progress::new(series.iter().map(Vec::len).sum());
     let (mut points, mut left_out) = (Vec::<Point>::new(), Vec::new());
     for sizes in series {
-        let mut last: Option<&Point> = None;
+        let mut last: Option<usize> = None;
         for size in sizes {
             progress.step(&size.to_string())?;
-            let reach = last.map_or(0.0, |last| last.busy * size.growth(&last.size));
+            let reach = last.map_or(0.0, |last| points[last].busy * size.growth(&points[last].size));
             if reach > FULL {
+                let percent = reach * 100.0;
                 left_out.push(format!(
-                    "{size}: not played, a slot would have to work for {:.0} % of the time.",
-                    reach * 100.0
+                    "{size}: not played, a slot would have to work for {percent:.0} % of the time."
                 ));
                 continue;
             }
             points.push(play(size)?);
-            last = points.last();
+            last = Some(points.len() - 1);
         }
     }
     progress.finish()?;
     report(&plan, &points, left_out)
 }
 
-impl Size {
-    /// How many times as many nodes and applications it has, as `other`.
-    #[allow(clippy::cast_precision_loss, reason = "for people")]
-    fn growth(&self, other: &Self) -> f64 {
-        (self.nodes as f64 / other.nodes as f64) * (self.apps as f64 / other.apps as f64)
-    }
-}
-
-impl fmt::Display for Size {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { nodes, apps, clusters, kind } = self;
-        let kind = format!("{kind:?}").to_lowercase();
-        write!(f, "{nodes} nodes, {apps} applications, {clusters} clusters, {kind}")
-    }
-}
-
-/// The story of one system.
-fn story(size: &Size) -> String {
-    let Size { nodes, apps, clusters, kind } = *size;
-    let demand = nodes * PER_NODE * COST;
-    let (each, skew, moving) = match kind {
-        // The most popular application is nearly a seventh of all.
-        Kind::Plenty => (demand.max(2 * COST), "zipf 1.1", "moving every 5s"),
-        Kind::Scarce => ((demand / apps / 2).max(1), "zipf 0", ""),
+/// What is played, each series in the order of its growth.
+fn series(plan: Plan) -> Vec<Vec<Size>> {
+    let upto = |steps: &[usize], most: usize| -> Vec<usize> {
+        steps.iter().copied().filter(|step| *step <= most).collect()
     };
-    let capacity = each * apps / clusters * 2;
-    let (in_each, rate) = ((apps / clusters).max(1), nodes * PER_NODE / clusters);
-    let mut lines = vec![format!("nodes {nodes}\nrun 20s\nmeasure from 5s")];
-    lines.extend((0..clusters).map(|cluster| format!("cluster c{cluster} capacity {capacity}")));
-    lines.extend((0..clusters).map(|cluster| {
-        format!(
-            "apps {in_each} t{cluster}- guaranteed {each} burst {burst} borrows nothing on c{cluster}\n\
-             load t{cluster}-* {skew} poisson {rate}/s cost 1 to 5 {moving}",
-            burst = each * 5,
-        )
-    }));
-    lines.join("\n")
+    let mut series = Vec::new();
+    for kind in [Kind::Plenty, Kind::Scarce] {
+        for clusters in CLUSTERS {
+            let steps: &[usize] =
+                if clusters == 1 { &[1, 10, 100, 400, 1_000, 5_000] } else { &[100, 1_000, 5_000] };
+            let of = |nodes: &usize| Size { nodes: *nodes, apps: plan.apps, clusters, kind };
+            series.push(upto(steps, plan.nodes).iter().map(of).collect());
+        }
+        let of = |apps: &usize| Size { nodes: plan.nodes.min(100), apps: *apps, clusters: 1, kind };
+        series.push(upto(&[1, 10, 100], plan.apps / 10).iter().map(of).collect());
+    }
+    let of = |nodes: &usize| Size { nodes: *nodes, apps: plan.apps, clusters: 1, kind: Kind::Tiny };
+    series.push(upto(&[10, 100], plan.nodes).iter().map(of).collect());
+    series
 }
 
 #[allow(clippy::cast_precision_loss, reason = "for people")]
 fn play(size: Size) -> anyhow::Result<Point> {
-    let story = story(&size);
+    let story = size.story();
     let scenario =
         Scenario::parse("scale", &story).with_context(|| format!("the story is wrong:\n{story}"))?;
     let outcome = scenario.run(1, LedgerKind::Memory)?;
@@ -178,42 +122,14 @@ fn play(size: Size) -> anyhow::Result<Point> {
 }
 
 fn report(plan: &Plan, points: &[Point], left_out: Vec<String>) -> anyhow::Result<Report> {
-    let table = |kind: Kind| {
-        let mut table = Table::new([
-            "nodes x applications",
-            "clusters",
-            "calls/s",
-            "kB/s",
-            "busiest slot",
-            "convergence",
-            "utilisation",
-            "over-admission",
-        ]);
-        for point in points.iter().filter(|point| point.size.kind == kind) {
-            table.push([
-                format!("{} x {}", point.size.nodes, point.size.apps),
-                point.size.clusters.to_string(),
-                format!("{:.0}", point.calls),
-                format!("{:.0}", point.bytes / 1e3),
-                format!("{:.1} %", point.busy * 100.0),
-                point.convergence.map_or("-".into(), |seconds| format!("{seconds:.1} s")),
-                format!("{:.1} %", point.utilisation * 100.0),
-                format!("{:.3} s", point.over_admission),
-            ]);
-        }
-        table
-    };
     Ok(Report {
         name: "scale",
         title: "How the cost of a cluster grows, in simulation".into(),
         machine: Machine::this(),
-        sections: [
-            Section::of("Plenty: the load moves between the nodes", &table(Kind::Plenty)),
-            Section::of("Scarce: everybody wants twice its guarantee", &table(Kind::Scarce)),
-        ]
-        .into_iter()
-        .flatten()
-        .collect(),
+        sections: Kind::ALL
+            .into_iter()
+            .filter_map(|kind| Section::of(kind.about(), &table(points, kind)))
+            .collect(),
         reading: include_str!("reading.md"),
         remarks: points.iter().filter_map(|point| point.broken.clone()).chain(left_out).collect(),
         method: vec![include_str!("method.md").into()],
@@ -222,32 +138,64 @@ fn report(plan: &Plan, points: &[Point], left_out: Vec<String>) -> anyhow::Resul
     })
 }
 
-fn picture(plan: &Plan, points: &[Point]) -> Curves {
-    let line = |clusters: usize, value: fn(&Point) -> f64| {
+fn table(points: &[Point], kind: Kind) -> Table<8> {
+    let mut table = Table::new([
+        "nodes x applications",
+        "clusters",
+        "calls/s",
+        "kB/s",
+        "busiest slot",
+        "convergence",
+        "utilisation",
+        "over-admission",
+    ]);
+    for point in points.iter().filter(|point| point.size.kind == kind) {
+        table.push([
+            format!("{} x {}", point.size.nodes, point.size.apps),
+            point.size.clusters.to_string(),
+            format!("{:.0}", point.calls),
+            format!("{:.0}", point.bytes / 1e3),
+            format!("{:.1} %", point.busy * 100.0),
+            point.convergence.map_or("-".into(), |seconds| format!("{seconds:.1} s")),
+            format!("{:.1} %", point.utilisation * 100.0),
+            format!("{:.3} s", point.over_admission),
+        ]);
+    }
+    table
+}
+
+fn picture(plan: &Plan, points: &[Point]) -> LinePlot {
+    let line = |kind: Kind, clusters: usize, value: fn(&Point) -> f64| {
         let of = points.iter().filter(|point| {
             let size = &point.size;
-            (size.apps, size.clusters, size.kind) == (plan.apps, clusters, Kind::Plenty)
+            (size.apps, size.clusters, size.kind) == (plan.apps, clusters, kind)
         });
         #[allow(clippy::cast_precision_loss, reason = "for people")]
-        let points = of.map(|point| (point.size.nodes as f64, value(point))).collect();
-        Line {
-            name: if clusters == 1 { "one cluster".into() } else { format!("{clusters} clusters") },
-            points,
-        }
+        of.map(|point| (point.size.nodes as f64, value(point))).collect::<Vec<_>>()
     };
-    let panel = |axis: &str, value: fn(&Point) -> f64| Panel {
-        axis: axis.into(),
-        lines: [1, 16].map(|clusters| line(clusters, value)).into(),
+    let frame = |kind: Kind, what: &str, promise: Option<f64>, value: fn(&Point) -> f64| Frame {
+        name: format!("{}: {what}", kind.name()),
+        growth: Growth::Tenfold("nodes"),
+        promise,
+        lines: CLUSTERS.map(|clusters| line(kind, clusters, value)).into(),
+        marks: Vec::new(),
     };
-    Curves {
-        title: format!("{} applications with plenty, on ever more nodes", plan.apps),
-        subtitle: format!("{PER_NODE} requests/s at each node; both scales are logarithmic"),
-        across: "nodes".into(),
-        panels: vec![
-            panel("calls to the ledger per second", |point| point.calls),
-            panel("kB per second", |point| point.bytes / 1e3),
-            panel("work of one slot, in %", |point| point.busy * 100.0),
-        ],
+    let frames = [Kind::Plenty, Kind::Scarce].into_iter().flat_map(|kind| {
+        [
+            frame(kind, "calls per second", None, |point| point.calls),
+            frame(kind, "kB per second", None, |point| point.bytes / 1e3),
+            frame(kind, "busiest slot, %", Some(100.0), |point| point.busy * 100.0),
+        ]
+    });
+    let name = |clusters| if clusters == 1 { "one cluster".into() } else { format!("{clusters} clusters") };
+    LinePlot {
+        title: format!("{} applications on ever more nodes", plan.apps),
+        subtitle: format!("{PER_NODE} requests per second at each node; all scales are logarithmic"),
+        lines: CLUSTERS.map(name).into(),
+        promise: Some("all of the time"),
+        mark: None,
+        columns: 3,
+        frames: frames.collect(),
     }
 }
 

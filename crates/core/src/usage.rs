@@ -1,37 +1,34 @@
-//! How much of the cluster is in use: what was granted over the last second.
+//! How much of the cluster is in use: what was spent over the last second. What is only leased keeps no hardware busy, and
+//! most of what a node holds for a request now and then goes back unspent.
 
 use crate::quota::Capacity;
 use crate::units::{Millis, Ratio, Tokens};
 
-/// Grants of this second and the one before; the latter fades out as this one passes.
+/// What was spent in this second and the one before; the latter fades out as this one passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Usage {
     second: u64,
-    granted: Tokens,
+    // The name it has had in snapshots.
+    #[cfg_attr(feature = "serde", serde(rename = "granted"))]
+    spent: Tokens,
     before: Tokens,
 }
 
 impl Usage {
-    /// Counts what was granted.
-    pub fn record(&mut self, granted: Tokens, now: Millis) {
+    /// Counts what was spent.
+    pub fn record(&mut self, spent: Tokens, now: Millis) {
         self.roll(now);
-        self.granted = self.granted.plus(granted);
+        self.spent = self.spent.plus(spent);
     }
 
-    /// Takes back what was granted and returned unspent.
-    pub fn forget(&mut self, returned: Tokens, now: Millis) {
-        self.roll(now);
-        self.granted = self.granted.minus(returned);
-    }
-
-    /// What was granted over the last second.
+    /// What was spent over the last second.
     pub fn last_second(&self, now: Millis) -> Tokens {
         let mut rolled = *self;
         rolled.roll(now);
         let still = Millis::from_secs(rolled.second + 1).since(now).get().min(1_000);
         let fading = rolled.before.proportion(Tokens::whole(still), Tokens::whole(1_000));
-        rolled.granted.plus(fading)
+        rolled.spent.plus(fading)
     }
 
     /// The share of the capacity in use.
@@ -46,8 +43,8 @@ impl Usage {
         if second == self.second || second + 1 == self.second {
             return;
         }
-        self.before = if second == self.second + 1 { self.granted } else { Tokens::ZERO };
-        self.granted = Tokens::ZERO;
+        self.before = if second == self.second + 1 { self.spent } else { Tokens::ZERO };
+        self.spent = Tokens::ZERO;
         self.second = second;
     }
 }
@@ -80,7 +77,5 @@ mod tests {
         let mut usage = Usage::default();
         usage.record(Tokens::whole(950_000), Millis::new(500));
         assert_eq!(usage.ratio(&Capacity::default(), Millis::new(600)), Ratio::percent(95));
-        usage.forget(Tokens::whole(2_000_000), Millis::new(600));
-        assert_eq!(usage.ratio(&Capacity::default(), Millis::new(600)), Ratio::ZERO);
     }
 }

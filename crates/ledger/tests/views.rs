@@ -9,7 +9,7 @@ use tollgate_core::cost::Operation;
 use tollgate_core::id::{AppId, ClusterId, NodeId};
 use tollgate_core::priority::Priority;
 use tollgate_core::quota::{Capacity, LoanTerms, Quota};
-use tollgate_core::units::{Millis, Rate, Tokens};
+use tollgate_core::units::{Millis, Rate, Ratio, Tokens};
 use tollgate_ledger::protocol::{
     AppPolicy, Carry, Changes, Entry, OperationTotal, OperationUse, PutApp, Seed, Sync,
 };
@@ -106,6 +106,7 @@ stories! {
     who_knows_another_history_starts_over
     applications_are_seen_with_what_is_scheduled
     a_cluster_is_seen_with_its_emergency
+    what_is_leased_is_in_use_once_it_is_spent
     what_was_spent_is_told_by_operation
 }
 
@@ -227,6 +228,34 @@ fn a_cluster_is_seen_with_its_emergency(ledger: &impl Ledger) {
     assert!(view.emergency.is_on());
     assert_eq!((view.version, view.emergency_reason.as_str()), (21, "disks on fire"));
     assert_eq!((view.nodes, view.silent_nodes), (0, 0));
+}
+
+/// A node that holds tokens in case somebody asks, and gives them back, keeps nothing busy.
+fn what_is_leased_is_in_use_once_it_is_spent(ledger: &impl Ledger) {
+    let capacity = Capacity { rate: Rate::per_second(200), ..Capacity::default() };
+    let apps = (0..6).map(|index| policy(index, 10)).collect();
+    wait(ledger.seed(&cluster(), &Seed { capacity, apps, remembered: None })).unwrap();
+    let used = || wait(ledger.cluster(&cluster())).unwrap().usage;
+    let tokens = Tokens::whole;
+    let say = |seq: u64, entry: &dyn Fn(Entry) -> Entry| {
+        let entries = (0..6).map(|index| entry(Entry::idle(app(index)))).collect();
+        let node = NodeId::new("n").unwrap();
+        let silence = Millis::from_secs(5);
+        let call = Sync { node, incarnation: 1, seq, acked: seq - 1, epoch: clock().get(), silence, entries };
+        wait(ledger.sync(&cluster(), &call)).unwrap()
+    };
+    let reply = say(1, &|entry| Entry { want: tokens(10), ..entry });
+    assert!(reply.entries.iter().all(|granted| granted.granted == tokens(10)), "{reply:?}");
+    assert_eq!(used(), Ratio::ZERO, "a third of the capacity is leased, and nothing is used");
+    say(2, &|entry| Entry { returned: tokens(10), want: tokens(10), ..entry });
+    assert_eq!(used(), Ratio::ZERO);
+    say(3, &|entry| Entry { spent: tokens(4), returned: tokens(1), holding: tokens(5), ..entry });
+    assert_eq!(used(), Ratio::percent(12));
+    wait(ledger.acquire(&cluster(), &app(0), tokens(1))).unwrap();
+    assert_eq!(used(), Ratio::from_parts(1_250));
+    // More than was leased: what a node did by itself, and when, is no news of what is done just now.
+    say(4, &|entry| Entry { spent: tokens(7), requests: 1, ..entry });
+    assert_eq!(used(), Ratio::from_parts(2_750));
 }
 
 fn what_was_spent_is_told_by_operation(ledger: &impl Ledger) {

@@ -189,7 +189,6 @@ impl Book {
         if let Some(app) = self.apps.get_mut(id) {
             app.grant(&counter, &mut self.pool, grant);
         }
-        self.usage.record(grant.total(), now);
     }
 }
 

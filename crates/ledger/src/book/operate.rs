@@ -87,6 +87,7 @@ impl Book {
             return refuse(reason, drawn.wait, drawn.available);
         }
         self.hand_out(id, &drawn, now);
+        self.usage.record(cost, now);
         if let Some(app) = self.apps.get_mut(id) {
             app.spend(cost, 1);
         }

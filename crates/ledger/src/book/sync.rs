@@ -108,6 +108,7 @@ impl Book {
         let spent = reported.min(leased);
         app.note(&entry.by_operation);
         app.spend(spent, entry.requests);
+        self.usage.record(spent, now);
         app.spend_unleased(reported.minus(spent), now);
 
         let returned = entry.returned.min(leased.minus(spent));

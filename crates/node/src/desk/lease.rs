@@ -58,6 +58,8 @@ pub(super) struct Lease<T> {
     refused: u64,
     by_operation: [Net; Operation::COUNT],
     largest: Tokens,
+    /// What a request costs usually, as far as requests had to wait.
+    usual: Tokens,
     used_at: Nanos,
     /// Whether the ledger has little left of it: nothing is held in advance then.
     is_scarce: bool,
@@ -108,6 +110,7 @@ impl<T> Lease<T> {
             share: Demand::new(now),
             by_operation: Default::default(),
             largest: Tokens::ZERO,
+            usual: Tokens::ZERO,
             used_at: now,
             is_scarce: false,
             remaining: Tokens::MAX,
@@ -124,6 +127,7 @@ impl<T> Lease<T> {
         self.waiting.push_back(Waiting { ticket, price });
         self.need = self.need.plus(price.tokens());
         self.largest = self.largest.max(price.tokens());
+        self.usual = follow(self.usual, price.tokens());
         self.used_at = now;
         Ok(())
     }
@@ -360,17 +364,23 @@ impl<T> Lease<T> {
 
     /// What the node should hold: what covers the demand until the next report, and some reserve where there is
     /// plenty.
+    ///
+    /// Less than a request is of no use here, and may be what is missing at another node. So where less than one is
+    /// expected until the next report, it will have to ask, and nothing is kept for it but out of plenty.
     pub(super) fn target(&self, stock: &Stock, now: Nanos) -> Tokens {
         let policy = &self.app.terms().policy;
         let rate = self.demand.rate();
-        let mut target = lease::cover(rate, stock.interval);
+        let is_dense = rate.over(stock.interval) >= self.usual;
+        let mut target = if is_dense { lease::cover(rate, stock.interval) } else { Tokens::ZERO };
         if !self.is_scarce && now.since(self.used_at) < IDLE {
             let second = rate.per_one_second().min(stock.reserve);
             let few_requests =
                 Tokens::from_micros(self.largest.micros().saturating_mul(FEW)).min(stock.reserve);
             // Little that is left is left for whoever comes next, at whichever node.
             let ahead = second.max(few_requests).min(SPARED.of(self.remaining));
-            target = target.max(ahead);
+            if ahead >= self.usual {
+                target = target.max(ahead);
+            }
         }
         target.max(self.need).min(policy.quota.burst)
     }
@@ -400,6 +410,11 @@ impl<T> Lease<T> {
     }
 }
 
+/// A moving average over the last eight or so.
+fn follow(usual: Tokens, cost: Tokens) -> Tokens {
+    if usual.is_zero() { cost } else { Tokens::from_micros(usual.micros() / 8 * 7 + cost.micros() / 8) }
+}
+
 impl Net {
     fn add(&mut self, spending: &Spending, sign: i64) {
         self.requests += sign * i64::try_from(spending.requests).unwrap_or(i64::MAX);
@@ -420,71 +435,4 @@ impl Net {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::app::Terms;
-    use tollgate_config::policy;
-    use tollgate_core::id::ClusterId;
-    use tollgate_core::quota::{LoanTerms, Quota};
-    use tollgate_core::units::Rate;
-
-    fn lease() -> Lease<()> {
-        let quota = Quota {
-            guaranteed: Rate::per_second(1_000),
-            burst: Tokens::whole(1_000),
-            burst_window: Quota::DEFAULT_BURST_WINDOW,
-            priority: tollgate_core::priority::Priority::P1,
-            loan: LoanTerms::default(),
-        };
-        let policy = policy::App::plain(ClusterId::new("c").unwrap(), quota, true);
-        let app = App::new(
-            tollgate_core::id::AppId::new("a").unwrap(),
-            Terms { policy, version: 1 },
-            Arc::default(),
-        );
-        Lease::new(Arc::new(app), Nanos::ZERO)
-    }
-
-    /// Alone, the node mints a hundred and spends them; then a grant arrives. What was granted is not taken for what
-    /// was minted: it ends with the lease.
-    #[test]
-    fn what_was_minted_and_spent_is_gone_when_a_grant_arrives() {
-        let mut lease = lease();
-        lease.mint(Nanos::from_secs(1));
-        lease.mint(Nanos::from_secs(2));
-        assert!(lease.app.pay(&Price::named(Operation::Get, lease.app.held().floor())));
-        let granted = Granted {
-            granted: Tokens::whole(50),
-            remaining: Tokens::ZERO,
-            wait: Some(Millis::ZERO),
-            policy_version: 1,
-            refusal: None,
-        };
-        lease.receive(&granted, Tokens::ZERO, Nanos::from_secs(2), &mut Vec::new());
-        assert_eq!(lease.app.held(), Tokens::whole(50));
-        lease.void();
-        assert_eq!(lease.app.held(), Tokens::ZERO);
-    }
-
-    /// The lease ended here before it did at the ledger: as long as nobody has told the ledger, it is not over.
-    #[test]
-    fn what_the_ledger_believes_to_be_out_is_reported_even_if_nobody_asks_any_more() {
-        let stock = Stock { reserve: Tokens::ZERO, interval: Millis::new(100) };
-        let granted = |amount| Granted {
-            granted: Tokens::whole(amount),
-            remaining: Tokens::ZERO,
-            wait: Some(Millis::ZERO),
-            policy_version: 1,
-            refusal: None,
-        };
-        let mut lease = lease();
-        lease.receive(&granted(50), Tokens::ZERO, Nanos::ZERO, &mut Vec::new());
-        lease.void();
-        let later = Nanos::from_secs(60);
-        assert!(!lease.is_over(later));
-        assert_eq!(lease.report(&stock, later).holding, Tokens::ZERO);
-        assert!(lease.is_over(later));
-        lease.receive_late(&granted(50));
-        assert!(!lease.is_over(later), "nor is a grant that came too late");
-    }
-}
+mod tests;

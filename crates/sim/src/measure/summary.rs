@@ -131,7 +131,8 @@ impl Summary {
             let mut at = load.from.plus(every);
             while at.plus(every) <= load.until.min(end) {
                 for &app in &load.apps {
-                    self.shifts.push((app, settled(&self.apps[app].curve, at, every)));
+                    let took = settled(&self.apps[app].curve, at, every);
+                    self.shifts.extend(took.map(|took| (app, took)));
                 }
                 at = at.plus(every);
             }
@@ -139,16 +140,21 @@ impl Summary {
     }
 }
 
-/// After how many seconds a second begins in which as much passes as should; all of the time if none does.
+/// After how many seconds a second begins in which as much passes as should; all of the time if none does. Nothing can be
+/// said of an application that nobody asks for meanwhile. A curve ends with the last request: nothing happens after it.
 #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small")]
-fn settled(curve: &[[f64; 3]], at: Nanos, every: Nanos) -> f64 {
+fn settled(curve: &[[f64; 3]], at: Nanos, every: Nanos) -> Option<f64> {
     const WINDOW: usize = 10;
     let first = (at.get() / STEP.get()) as usize;
     let last = (at.plus(every).get() / STEP.get()) as usize;
-    let steps = curve.get(first..last.min(curve.len())).unwrap_or_default();
+    let steps: Vec<[f64; 3]> =
+        (first..last).map(|step| curve.get(step).copied().unwrap_or_default()).collect();
     let sum = |window: &[[f64; 3]], i: usize| window.iter().map(|step| step[i]).sum::<f64>();
+    if sum(&steps, 0) == 0.0 {
+        return None;
+    }
     let settled = steps.windows(WINDOW).position(|window| sum(window, 1) >= 0.95 * sum(window, 2));
-    settled.map_or(seconds(every), |step| step as f64 * seconds(STEP))
+    Some(settled.map_or(seconds(every), |step| step as f64 * seconds(STEP)))
 }
 
 /// Jain's index of what was let through of what was asked for, at each node that anything was asked of.
@@ -175,4 +181,46 @@ pub(crate) fn percentile(values: &[f64], share: f64) -> Option<f64> {
     sorted.sort_by(f64::total_cmp);
     let rank = (sorted.len() as f64 * share).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EVERY: Nanos = Nanos::from_secs(5);
+
+    /// What was asked for, passed and should have passed, in a tenth of a second.
+    const SERVED: [f64; 3] = [3.0, 3.0, 3.0];
+    const REFUSED: [f64; 3] = [3.0, 0.0, 3.0];
+    const QUIET: [f64; 3] = [0.0; 3];
+
+    fn is_settled_after(curve: &[[f64; 3]], expected: Option<f64>) -> bool {
+        match (settled(curve, EVERY, EVERY), expected) {
+            (Some(took), Some(expected)) => (took - expected).abs() < 1e-9,
+            (took, expected) => took == expected,
+        }
+    }
+
+    #[test]
+    fn it_takes_until_a_second_begins_in_which_all_passes() {
+        let mut curve = vec![SERVED; 100];
+        assert!(is_settled_after(&curve, Some(0.0)));
+        curve[50..57].fill(REFUSED);
+        assert!(is_settled_after(&curve, Some(0.7)));
+        curve[50..].fill(REFUSED);
+        assert!(is_settled_after(&curve, Some(5.0)));
+    }
+
+    #[test]
+    fn whoever_asks_seldom_and_gets_it_has_settled_although_its_curve_ends_early() {
+        let mut curve = vec![QUIET; 55];
+        curve[52] = SERVED;
+        assert!(is_settled_after(&curve, Some(0.0)));
+    }
+
+    #[test]
+    fn nothing_is_said_of_whoever_asks_for_nothing() {
+        assert!(is_settled_after(&[SERVED; 20], None));
+        assert!(is_settled_after(&[QUIET; 100], None));
+    }
 }

@@ -4,7 +4,7 @@ use super::STEP;
 use super::ideal::Ideal;
 use tollgate_core::quota::Quota;
 use tollgate_core::reason::Reason;
-use tollgate_core::units::{Nanos, Tokens};
+use tollgate_core::units::{Millis, Nanos, Tokens};
 
 /// Counts of one application, over the time that is measured and over time.
 #[derive(Clone, Debug)]
@@ -64,6 +64,11 @@ impl Tenant {
         {
             self.refused[at] += 1;
         }
+    }
+
+    /// From now on the ideal has what the system has.
+    pub(crate) fn take_over(&mut self, tokens: Tokens, drawn: Option<(Tokens, Millis)>, now: Nanos) {
+        self.ideal.take_over(tokens, drawn, now);
     }
 
     pub(crate) const fn change(&mut self, quota: Quota) {

@@ -18,7 +18,9 @@ pub(super) struct Call {
     life: u64,
     desk: usize,
     job: Job,
-    /// What the store answered the first time, and when.
+    /// Whether it has reached the store, when, and what a report was answered the first time. Pages of policies are not
+    /// kept: all nodes read them at once.
+    has_reached: bool,
     answer: Option<Result<Reply, LedgerError>>,
     reached_at: Nanos,
 }
@@ -55,7 +57,10 @@ impl World<'_> {
         self.watch.count_call(self.now);
         let life = self.stations[node].life;
         self.stations[node].counters[desk].flight = Some(call);
-        self.calls.insert(call, Call { node, life, desk, job, answer: None, reached_at: self.now });
+        self.calls.insert(
+            call,
+            Call { node, life, desk, job, has_reached: false, answer: None, reached_at: self.now },
+        );
         match self.network.ask(node) {
             Fate::Arrives(latency) => {
                 let arrival = self.now.plus(latency);
@@ -78,7 +83,7 @@ impl World<'_> {
     pub(super) fn reach(&mut self, number: u64) {
         let Some(call) = self.calls.get(&number) else { return };
         let (node, desk, job) = (call.node, call.desk, call.job.clone());
-        let is_repeated = call.answer.is_some();
+        let is_repeated = call.has_reached;
         // A word that arrives after the goodbye is taken for one of a node that the ledger forgot: see the tests of
         // what is known to be wrong. Leaving it out lets everything else be found.
         if is_repeated && self.stations[node].departed == Some(call.life) {
@@ -103,9 +108,10 @@ impl World<'_> {
             self.watch_repetition(number, desk, before.as_ref(), &answer);
         }
         if let Some(call) = self.calls.get_mut(&number)
-            && call.answer.is_none()
+            && !call.has_reached
         {
-            call.answer = Some(answer.clone());
+            call.has_reached = true;
+            call.answer = matches!(call.job, Job::Sync(_)).then(|| answer.clone());
             call.reached_at = self.now;
         }
         let entries = if let Job::Sync(sync) | Job::Depart(sync) = &job { sync.entries.len() } else { 0 };

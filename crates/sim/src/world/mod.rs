@@ -7,6 +7,7 @@ mod calls;
 mod drain;
 mod faults;
 mod lua;
+mod measuring;
 mod network;
 mod requests;
 mod station;
@@ -19,7 +20,7 @@ pub(crate) use traffic::{Request, Source};
 
 use crate::chance::Chance;
 use crate::check::{Rule, Violation};
-use crate::measure::{AppSummary, STEP, Summary, Tiers};
+use crate::measure::{STEP, Summary, Tiers};
 use crate::plan::Plan;
 use crate::queue::Queue;
 use crate::sabotage::Sabotage;
@@ -115,6 +116,8 @@ pub(crate) enum Event {
     Heal(usize),
     /// What another store would know.
     Copy,
+    /// From now on it is measured.
+    Measure,
     /// Look at what everybody holds.
     Look,
     /// Everybody says goodbye.
@@ -208,6 +211,7 @@ impl<'a> World<'a> {
             }
         }
         self.plan_faults();
+        self.queue.push(self.scenario.measured_from, Event::Measure);
         let mut at = Nanos::ZERO;
         while at < self.scenario.duration {
             self.queue.push(at, Event::Look);
@@ -229,6 +233,7 @@ impl<'a> World<'a> {
             Event::Fault(number) => self.fault(number),
             Event::Heal(number) => self.heal(number),
             Event::Copy => self.copy_store(),
+            Event::Measure => self.measure(),
             Event::Look => self.look(),
             Event::Close => self.close(),
         }
@@ -318,47 +323,5 @@ impl<'a> World<'a> {
     fn violate(&mut self, rule: Rule, what: String) {
         let violation = Violation { rule, at: self.now, event: self.events, what };
         self.watch.violation.get_or_insert(violation);
-    }
-
-    /// Looks at what everybody holds.
-    #[allow(clippy::cast_precision_loss, reason = "for people")]
-    fn look(&mut self) {
-        let tokens = |amount: tollgate_core::units::Tokens| amount.micros() as f64 / 1e6;
-        let mut tiers = Tiers::default();
-        for shard in 0..self.clusters.len() {
-            let Some(book) = self.store.book(shard) else { continue };
-            tiers.slack += tokens(book.pool().slack);
-            for app in book.apps().values() {
-                tiers.rights += tokens(app.account.rights);
-                tiers.outstanding += tokens(app.account.outstanding);
-            }
-        }
-        if self.stations.len() * self.apps.len() <= 100_000 {
-            let up = self.stations.iter().zip(&self.is_up).filter(|(_, is_up)| **is_up);
-            let held = up.flat_map(|(station, _)| station.roster.all());
-            // The sum does not depend on the order: whole millionths.
-            tiers.held = held.map(|app| app.held().micros()).sum::<u64>() as f64 / 1e6;
-        }
-        self.tiers.push(tiers);
-        self.busy = self.store.worked().get() as f64 / self.now.get().max(1) as f64;
-    }
-
-    fn summary(&mut self) -> Summary {
-        let apps = self.apps.iter().zip(&self.watch.tenants).zip(&self.watch.bounds);
-        let apps: Vec<AppSummary> =
-            apps.map(|((id, tenant), bound)| AppSummary::of(id, tenant, bound)).collect();
-        let end = self.now.min(self.scenario.duration);
-        let mut summary = Summary {
-            requests: apps.iter().map(|app| app.requests).sum(),
-            apps,
-            calls: self.watch.calls,
-            bytes: self.bytes,
-            busy: self.busy,
-            seconds: crate::chance::seconds(end.since(self.scenario.measured_from)),
-            shifts: Vec::new(),
-            tiers: std::mem::take(&mut self.tiers),
-        };
-        summary.find_shifts(&self.scenario.loads, end);
-        summary
     }
 }

@@ -4,7 +4,7 @@ use super::{Event, World};
 use crate::check::Rule;
 use tollgate_core::cost::{Operation, Price};
 use tollgate_core::reason::Reason;
-use tollgate_core::units::{Millis, Nanos, Tokens};
+use tollgate_core::units::{Millis, Nanos};
 use tollgate_node::desk::{Asked, Outcome, Refused};
 use tollgate_node::{Decided, Permit};
 
@@ -60,7 +60,8 @@ impl World<'_> {
         let Some(handle) = station.roster.find(&self.apps[app]) else { return };
         self.asked += 1;
         let ticket = self.asked;
-        let before = self.holdings_if_alone(node, desk);
+        // Alone, the node mints for whom it is asked, and for nobody else.
+        let before = self.is_alone(node, desk).then(|| handle.held());
         let asked = self.stations[node].counters[desk].desk.ask(&handle, price, ticket, time);
         match asked {
             Asked::Waiting => {
@@ -69,13 +70,15 @@ impl World<'_> {
                 self.queue.push(self.now.plus(Nanos::from(patience)), Event::Impatient(ticket));
             }
             Asked::Passed(permit, _) => {
-                self.note_minting_of(node, desk, before.as_deref(), false, |number| {
-                    if number == app { price.tokens() } else { Tokens::ZERO }
-                });
+                if let Some(had) = before {
+                    self.note_minted(node, app, had, handle.held().plus(price.tokens()));
+                }
                 self.passed(asking, permit);
             }
             Asked::Refused(refused, _) => {
-                self.note_minting_of(node, desk, before.as_deref(), false, |_| Tokens::ZERO);
+                if let Some(had) = before {
+                    self.note_minted(node, app, had, handle.held());
+                }
                 self.turn_down(asking, refused);
             }
         }

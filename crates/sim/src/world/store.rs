@@ -44,7 +44,7 @@ struct Shard {
     /// What another store would know.
     copy: Option<Book>,
     busy_until: Nanos,
-    /// How long it worked, all in all.
+    /// How long it worked, since that was last counted anew.
     worked: Nanos,
 }
 
@@ -77,7 +77,14 @@ impl Store {
         shard.busy_until
     }
 
-    /// How long the busiest shard has worked.
+    /// Counts anew how long the shards work.
+    pub(crate) fn count_anew(&mut self) {
+        for shard in &mut self.shards {
+            shard.worked = Nanos::ZERO;
+        }
+    }
+
+    /// How long the busiest shard has worked since.
     pub(crate) fn worked(&self) -> Nanos {
         self.shards.iter().map(|shard| shard.worked).max().unwrap_or_default()
     }

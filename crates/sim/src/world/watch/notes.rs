@@ -2,6 +2,7 @@
 
 use super::super::World;
 use crate::check::{Extra, Rule};
+use std::collections::HashMap;
 use tollgate_core::account::MAX_ELAPSED;
 use tollgate_core::units::{Millis, Nanos, Tokens};
 use tollgate_ledger::protocol::Seed;
@@ -20,12 +21,17 @@ impl World<'_> {
 
     /// The same, if the node goes on alone: then it mints.
     pub(in crate::world) fn holdings_if_alone(&self, node: usize, desk: usize) -> Option<Vec<Tokens>> {
-        let station = &self.stations[node];
-        let time = station.time(self.now);
-        let is_alone = station.counters.get(desk)?.desk.is_cut_off(time);
-        is_alone.then(|| self.holdings(node, desk))
+        self.is_alone(node, desk).then(|| self.holdings(node, desk))
     }
 
+    /// Whether a node goes on without the ledger of a cluster.
+    pub(in crate::world) fn is_alone(&self, node: usize, desk: usize) -> bool {
+        let station = &self.stations[node];
+        let time = station.time(self.now);
+        station.counters.get(desk).is_some_and(|counter| counter.desk.is_cut_off(time))
+    }
+
+    /// What a node has more than before, and what passed meanwhile, it has minted.
     pub(in crate::world) fn note_minting(
         &mut self,
         node: usize,
@@ -34,45 +40,37 @@ impl World<'_> {
         has_ended: bool,
         outcomes: &[Outcome<u64>],
     ) {
-        let paid = |app: &str| -> Tokens {
-            let permits = outcomes.iter().filter_map(|(_, outcome)| outcome.as_ref().ok());
-            permits.filter(|permit| **permit.app().id() == *app).map(|permit| permit.price().tokens()).sum()
-        };
-        if before.is_some() {
-            let paid: Vec<Tokens> = self.apps.iter().map(|app| paid(app)).collect();
-            self.note_minting_of(node, desk, before, has_ended, |app| paid[app]);
+        let Some(before) = before else { return };
+        let mut paid: HashMap<usize, Tokens> = HashMap::new();
+        for permit in outcomes.iter().filter_map(|(_, outcome)| outcome.as_ref().ok()) {
+            let Some(&app) = self.numbers.get(permit.app().id()) else { continue };
+            let sum = paid.entry(app).or_default();
+            *sum = sum.plus(permit.price().tokens());
+        }
+        let after = self.holdings(node, desk);
+        for (i, (&had, &has)) in before.iter().zip(&after).enumerate() {
+            let app = self.apps_of[desk][i];
+            let had = if has_ended { had.min(self.watch.pocket(node, app).minted()) } else { had };
+            self.note_minted(node, app, had, has.plus(paid.get(&app).copied().unwrap_or_default()));
         }
     }
 
-    /// What a node has more than before, and what passed meanwhile, it has minted.
-    pub(in crate::world) fn note_minting_of(
-        &mut self,
-        node: usize,
-        desk: usize,
-        before: Option<&[Tokens]>,
-        has_ended: bool,
-        paid: impl Fn(usize) -> Tokens,
-    ) {
-        let Some(before) = before else { return };
-        let after = self.holdings(node, desk);
-        for (i, &had) in before.iter().enumerate() {
-            let app = self.apps_of[desk][i];
-            let had = if has_ended { had.min(self.watch.pocket(node, app).minted()) } else { had };
-            let minted = after[i].plus(paid(app)).minus(had);
-            if minted.is_zero() {
-                continue;
-            }
-            let announced =
-                self.scenario.policy.apps()[&self.apps[app]].outage.rate(self.watch.bounds[app].rate());
-            self.watch.bounds[app].extend(Extra::Fallback, minted, self.now);
-            if !self.watch.pocket(node, app).mint(minted, announced, self.now) {
-                let (after, pocket) = (after[i], *self.watch.pocket(node, app));
-                let what = format!(
-                    "node {node} mints {minted:?} of {} alone at {announced}: {had:?} before, {after:?} after, {pocket:?}, ended {has_ended}",
-                    self.apps[app]
-                );
-                return self.violate(Rule::Fallback, what);
-            }
+    /// The same of one application: what it had, and what it has and has let through since.
+    pub(in crate::world) fn note_minted(&mut self, node: usize, app: usize, had: Tokens, has: Tokens) {
+        let minted = has.minus(had);
+        if minted.is_zero() {
+            return;
+        }
+        let announced =
+            self.scenario.policy.apps()[&self.apps[app]].outage.rate(self.watch.bounds[app].rate());
+        self.watch.bounds[app].extend(Extra::Fallback, minted, self.now);
+        if !self.watch.pocket(node, app).mint(minted, announced, self.now) {
+            let pocket = *self.watch.pocket(node, app);
+            let what = format!(
+                "node {node} mints {minted:?} of {} alone at {announced}: {had:?} before, {has:?} after, {pocket:?}",
+                self.apps[app]
+            );
+            self.violate(Rule::Fallback, what);
         }
     }
 

@@ -23,11 +23,11 @@ end
 -- Whether the use is certainly below what overload and emergency start at. A close call is left to those who work it
 -- out exactly.
 local function is_calm()
-  local granted, before, part = l1.usage_granted, l1.usage_before, now % 1000
+  local spent, before, part = l1.usage_spent, l1.usage_before, now % 1000
   if l1.usage_second * 1000 == now - part then
     before = before * (1000 - part) / 1000
   end
-  return (granted + before) * ONE < min(OVERLOAD_STARTS_AT, l1.emergency_threshold) * l1.rate * 999
+  return (spent + before) * ONE < min(OVERLOAD_STARTS_AT, l1.emergency_threshold) * l1.rate * 999
 end
 
 -- Brings the cluster up to now: slack, overload, emergency, and a bounded part of the chores.

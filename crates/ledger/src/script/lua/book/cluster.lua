@@ -7,7 +7,7 @@
 --   promised             the sum of all guarantees
 --   slack, refilled_at   headroom for anybody
 --   ceiling              the most slack there may be: what full meters leave of the depth
---   usage_*              what was granted in this second and in the one before
+--   usage_*              what was spent in this second and in the one before, of leases or at once
 --   cut, cut_since       how much overload cuts
 --   emergency            0 (off: none starts by itself before emergency_until), 1 (by an operator) or 2 (by use)
 --   contest_*            the weights of those who asked for slack in this second and in the one before
@@ -25,13 +25,13 @@ local cluster = {}
 
 function cluster.unpack(record)
   local version, epoch, rate, reserved, burst_ratio, emergency_threshold, promised, slack, refilled_at,
-    usage_second, usage_granted, usage_before, cut, cut_since, emergency, emergency_since, emergency_until,
+    usage_second, usage_spent, usage_before, cut, cut_since, emergency, emergency_since, emergency_until,
     contest_second, contest_weights, contest_before, harvested_at, due, history_from, history_turns, ceiling, losses
     = struct.unpack(L1_FORMAT, record)
   l1 = {
     version = version, epoch = epoch, rate = rate, reserved = reserved, burst_ratio = burst_ratio,
     emergency_threshold = emergency_threshold, promised = promised, slack = slack, refilled_at = refilled_at,
-    usage_second = usage_second, usage_granted = usage_granted, usage_before = usage_before,
+    usage_second = usage_second, usage_spent = usage_spent, usage_before = usage_before,
     cut = cut, cut_since = cut_since,
     emergency = emergency, emergency_since = emergency_since, emergency_until = emergency_until,
     contest_second = contest_second, contest_weights = contest_weights, contest_before = contest_before,
@@ -44,7 +44,7 @@ end
 function cluster.pack()
   return struct.pack(L1_FORMAT,
     l1.version, l1.epoch, l1.rate, l1.reserved, l1.burst_ratio, l1.emergency_threshold, l1.promised, l1.slack,
-    l1.refilled_at, l1.usage_second, l1.usage_granted, l1.usage_before, l1.cut, l1.cut_since,
+    l1.refilled_at, l1.usage_second, l1.usage_spent, l1.usage_before, l1.cut, l1.cut_since,
     l1.emergency, l1.emergency_since, l1.emergency_until,
     l1.contest_second, l1.contest_weights, l1.contest_before, l1.harvested_at, l1.due,
     l1.history_from, l1.history_turns, l1.ceiling, l1.losses)
@@ -57,15 +57,15 @@ function cluster.absorb(spilled)
   end
 end
 
--- Counts what was granted. A clock that stepped back goes on counting in the second it had reached, if that is the
+-- Counts what was spent. A clock that stepped back goes on counting in the second it had reached, if that is the
 -- next one.
-function cluster.use(granted)
+function cluster.use(spent)
   local second = (now - now % 1000) / 1000
   local counted = l1.usage_second
   if second ~= counted and second + 1 ~= counted then
-    l1.usage_before = second == counted + 1 and l1.usage_granted or 0
-    l1.usage_granted, l1.usage_second = 0, second
+    l1.usage_before = second == counted + 1 and l1.usage_spent or 0
+    l1.usage_spent, l1.usage_second = 0, second
   end
-  l1.usage_granted = plus(l1.usage_granted, granted)
+  l1.usage_spent = plus(l1.usage_spent, spent)
 end
 

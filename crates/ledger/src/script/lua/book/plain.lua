@@ -4,7 +4,7 @@
 -- of its leases is suspect, and l1.due is no later than when it is missed.
 
 -- One application: its record, its lease and its entry in the call become those after it, its part of the reply, what
--- spills into the slack and what is granted. Nil if it is no plain case.
+-- spills into the slack and what was spent. Nil if it is no plain case.
 local function plain_app(record, lease, entry, epoch)
   local version, since, seen_epoch,
     guaranteed, burst, burst_window, priority, loan_limit, interest, repay_share, automatic, enabled,
@@ -55,7 +55,7 @@ local function plain_app(record, lease, entry, epoch)
       opened, minted, drawn, loaned, adopted, overrun, spent, lost, repaid, expired, suspected, dropped,
       total_consumed, consumed_rest, total_requests, slack_used, slack_second, suspect_rate, suspect_until, aside),
     struct.pack(LEASE_FORMAT, holding + want, fallback, 0, since),
-    struct.pack(GRANTED_FORMAT, want, rights, 0, version, 0), spilled, want
+    struct.pack(GRANTED_FORMAT, want, rights, 0, version, 0), spilled, used
 end
 
 -- The node's record after the next call of its; nil if this is not the next, or says something of one that is not known.
@@ -70,11 +70,11 @@ local function plain_node(record, head, epoch)
   return struct.pack(NODE_FORMAT, now, epoch, 0, high, low, seq_high, seq_low)
 end
 
--- The cluster's record after so much spilled and was granted on top of what time did to it, by a node that is missed at that
+-- The cluster's record after so much spilled and was spent on top of what time did to it, by a node that is missed at that
 -- moment; nil if something is due, or the use is not certainly below what overload and emergency start at.
-local function plain_cluster(record, spilled, granted, has_apps, missed_at)
+local function plain_cluster(record, spilled, spent, has_apps, missed_at)
   local version, epoch, rate, reserved, burst_ratio, emergency_threshold, promised, slack, refilled_at,
-    usage_second, usage_granted, usage_before, cut, cut_since, emergency, emergency_since, emergency_until,
+    usage_second, usage_spent, usage_before, cut, cut_since, emergency, emergency_since, emergency_until,
     contest_second, contest_weights, contest_before, harvested_at, due, history_from, history_turns, ceiling, losses
     = struct.unpack(L1_FORMAT, record)
   local elapsed, part = now - refilled_at, now % 1000
@@ -82,17 +82,17 @@ local function plain_cluster(record, spilled, granted, has_apps, missed_at)
   local before = second == usage_second and usage_before * (1000 - part) / 1000 or usage_before
   if cut > 0 or emergency ~= OFF or elapsed < 0 or elapsed > MAX_ELAPSED or now >= due or now < harvested_at
     or now - harvested_at >= HARVEST_INTERVAL
-    or (usage_granted + before) * ONE >= min(OVERLOAD_STARTS_AT, emergency_threshold) * rate * 999 then
+    or (usage_spent + before) * ONE >= min(OVERLOAD_STARTS_AT, emergency_threshold) * rate * 999 then
     return nil
   end
   slack = min(slack + minus(rate, promised) * elapsed + spilled, ceiling)
   if has_apps and second ~= usage_second and second + 1 ~= usage_second then
-    usage_before = second == usage_second + 1 and usage_granted or 0
-    usage_granted, usage_second = 0, second
+    usage_before = second == usage_second + 1 and usage_spent or 0
+    usage_spent, usage_second = 0, second
   end
   return struct.pack(L1_FORMAT,
       version, epoch, rate, reserved, burst_ratio, emergency_threshold, promised, slack, now,
-      usage_second, plus(usage_granted, granted), usage_before, cut, cut_since,
+      usage_second, plus(usage_spent, spent), usage_before, cut, cut_since,
       emergency, emergency_since, emergency_until, contest_second, contest_weights, contest_before, harvested_at,
       min(due, missed_at), history_from, history_turns, ceiling, losses),
     struct.pack(REPLY_FORMAT, now, epoch, version, LEASE_TTL, OFF, emergency_since, emergency_until, 0)
@@ -113,22 +113,22 @@ local function plain_sync()
   end
   local _, epoch = struct.unpack('<dd', records[1])
   local changes, kept, parts, seen = { ':l1', '' }, { ':node', '', ':reply', '' }, { '' }, {}
-  local spilled, granted = 0, 0
+  local spilled, spent = 0, 0
   for i = 2, #fields do
-    local id, record, lease, over, grant = fields[i], records[i], leases[i], nil, nil
+    local id, record, lease, over, used = fields[i], records[i], leases[i], nil, nil
     if not record or not lease or seen[id] then
       return nil
     end
-    record, lease, parts[i], over, grant = plain_app(record, lease, ARGV[2 * i], epoch)
+    record, lease, parts[i], over, used = plain_app(record, lease, ARGV[2 * i], epoch)
     if not record then
       return nil
     end
-    seen[id], spilled, granted = true, spilled + over, granted + grant
+    seen[id], spilled, spent = true, spilled + over, spent + used
     changes[2 * i - 1], changes[2 * i] = id, record
     kept[2 * i + 1], kept[2 * i + 2] = id, lease
   end
   local missed_at = now + min(select(8, struct.unpack(HEAD_FORMAT, ARGV[2])), LEASE_TTL)
-  changes[2], parts[1] = plain_cluster(records[1], spilled, granted, count > 2, missed_at)
+  changes[2], parts[1] = plain_cluster(records[1], spilled, spent, count > 2, missed_at)
   kept[2] = plain_node(leases[1], ARGV[2], epoch)
   if not changes[2] or not kept[2] then
     return nil

@@ -25,6 +25,7 @@ end
 local function settle(app, leased, spent, requests, returned, holding)
   rare()
   local from_lease = min(spent, leased)
+  cluster.use(from_lease)
   apps.spend(app, from_lease, requests)
   apps.spend_unleased(app, spent - from_lease)
   local left = leased - from_lease
@@ -50,6 +51,7 @@ local function serve(node, id, entry)
   if returned == 0 and spent + holding == left then
     app.outstanding = minus(app.outstanding, spent)
     apps.count(app, spent, requests)
+    cluster.use(spent)
     left = holding
   else
     left = settle(app, left, spent, requests, returned, holding)
@@ -61,7 +63,6 @@ local function serve(node, id, entry)
   elseif want <= app.rights and want <= app.meter then
     app.rights, app.meter = app.rights - want, app.meter - want
     app.outstanding = plus(app.outstanding, want)
-    cluster.use(want)
   else
     rare()
     local grant = grants.draw(app, need, want)

@@ -13,7 +13,7 @@ function cluster.new(capacity, promised, version)
     version = version, epoch = max(version, now), slack = 0, refilled_at = now,
     rate = capacity.rate, reserved = capacity.reserved, burst_ratio = capacity.burst_ratio,
     emergency_threshold = capacity.emergency_threshold,
-    usage_second = 0, usage_granted = 0, usage_before = 0, cut = 0, cut_since = 0,
+    usage_second = 0, usage_spent = 0, usage_before = 0, cut = 0, cut_since = 0,
     emergency = OFF, emergency_since = 0, emergency_until = 0,
     contest_second = 0, contest_weights = 0, contest_before = 0,
     harvested_at = now, due = NEVER, history_from = version, history_turns = 0, losses = 0,
@@ -55,16 +55,16 @@ function cluster.spendable()
   return minus(l1.slack, cluster.reserve())
 end
 
--- The share of the capacity that was granted over the last second.
+-- The share of the capacity that was spent over the last second.
 function cluster.usage()
-  local second, granted, before = l1.usage_second, l1.usage_granted, l1.usage_before
+  local second, spent, before = l1.usage_second, l1.usage_spent, l1.usage_before
   local this = (now - now % 1000) / 1000
   if this ~= second and this + 1 ~= second then
-    before = this == second + 1 and granted or 0
-    granted, second = 0, this
+    before = this == second + 1 and spent or 0
+    spent, second = 0, this
   end
   local still = min(minus((second + 1) * 1000, now), 1000)
-  return ratio_of(plus(granted, proportion(before, still, 1000)), l1.rate * 1000)
+  return ratio_of(plus(spent, proportion(before, still, 1000)), l1.rate * 1000)
 end
 
 -- The share of an application's guarantee that is in force.

@@ -142,6 +142,5 @@ function grants.hand_out(app, grant)
     l1.slack = minus(l1.slack, grant.slack)
     app.slack_used = plus(app.slack_used, grant.slack)
   end
-  cluster.use(grant.total)
 end
 

@@ -22,6 +22,7 @@ function book.spend_now(app, cost)
     return book.refused(grant.refusal, grant.wait, grant.available)
   end
   grants.hand_out(app, grant)
+  cluster.use(cost)
   apps.spend(app, cost, 1)
 end
 

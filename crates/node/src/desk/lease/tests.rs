@@ -1,0 +1,126 @@
+use super::*;
+use crate::app::Terms;
+use tollgate_config::policy;
+use tollgate_core::id::ClusterId;
+use tollgate_core::quota::{LoanTerms, Quota};
+use tollgate_core::units::Rate;
+
+fn lease() -> Lease<()> {
+    let quota = Quota {
+        guaranteed: Rate::per_second(1_000),
+        burst: Tokens::whole(1_000),
+        burst_window: Quota::DEFAULT_BURST_WINDOW,
+        priority: tollgate_core::priority::Priority::P1,
+        loan: LoanTerms::default(),
+    };
+    let policy = policy::App::plain(ClusterId::new("c").unwrap(), quota, true);
+    let app =
+        App::new(tollgate_core::id::AppId::new("a").unwrap(), Terms { policy, version: 1 }, Arc::default());
+    Lease::new(Arc::new(app), Nanos::ZERO)
+}
+
+/// Alone, the node mints a hundred and spends them; then a grant arrives. What was granted is not taken for what
+/// was minted: it ends with the lease.
+#[test]
+fn what_was_minted_and_spent_is_gone_when_a_grant_arrives() {
+    let mut lease = lease();
+    lease.mint(Nanos::from_secs(1));
+    lease.mint(Nanos::from_secs(2));
+    assert!(lease.app.pay(&Price::named(Operation::Get, lease.app.held().floor())));
+    let granted = Granted {
+        granted: Tokens::whole(50),
+        remaining: Tokens::ZERO,
+        wait: Some(Millis::ZERO),
+        policy_version: 1,
+        refusal: None,
+    };
+    lease.receive(&granted, Tokens::ZERO, Nanos::from_secs(2), &mut Vec::new());
+    assert_eq!(lease.app.held(), Tokens::whole(50));
+    lease.void();
+    assert_eq!(lease.app.held(), Tokens::ZERO);
+}
+
+/// The lease ended here before it did at the ledger: as long as nobody has told the ledger, it is not over.
+#[test]
+fn what_the_ledger_believes_to_be_out_is_reported_even_if_nobody_asks_any_more() {
+    let stock = Stock { reserve: Tokens::ZERO, interval: Millis::new(100) };
+    let granted = |amount| Granted {
+        granted: Tokens::whole(amount),
+        remaining: Tokens::ZERO,
+        wait: Some(Millis::ZERO),
+        policy_version: 1,
+        refusal: None,
+    };
+    let mut lease = lease();
+    lease.receive(&granted(50), Tokens::ZERO, Nanos::ZERO, &mut Vec::new());
+    lease.void();
+    let later = Nanos::from_secs(60);
+    assert!(!lease.is_over(later));
+    assert_eq!(lease.report(&stock, later).holding, Tokens::ZERO);
+    assert!(lease.is_over(later));
+    lease.receive_late(&granted(50));
+    assert!(!lease.is_over(later), "nor is a grant that came too late");
+}
+
+/// A request of five tokens has waited, and what came of it was reported.
+fn asked_once(remaining: u64) -> Lease<()> {
+    let mut lease = lease();
+    let price = Price::named(Operation::Get, 5);
+    lease.enqueue((), price, Nanos::ZERO).unwrap();
+    let remaining = Tokens::whole(remaining);
+    let granted = Granted {
+        granted: Tokens::whole(5),
+        remaining,
+        wait: Some(Millis::ZERO),
+        policy_version: 1,
+        refusal: None,
+    };
+    lease.receive(&granted, Tokens::ZERO, Nanos::ZERO, &mut Vec::new());
+    lease.report(&STOCK, Nanos::new(100_000_000));
+    lease
+}
+
+const STOCK: Stock = Stock { reserve: Tokens::whole(1_000), interval: Millis::new(100) };
+
+/// Another request like it is due in a second or later: its tokens may be needed elsewhere until then.
+#[test]
+fn nothing_is_kept_for_a_request_now_and_then_where_little_is_left() {
+    let now = Nanos::new(200_000_000);
+    for remaining in [0, 15, 100] {
+        let lease = asked_once(remaining);
+        assert_eq!(lease.target(&STOCK, now), Tokens::ZERO, "{remaining} left");
+        assert!(!lease.has_news(&STOCK, now), "{remaining} left");
+    }
+    assert_eq!(asked_once(1_000).target(&STOCK, now), Tokens::whole(30), "out of plenty");
+}
+
+#[test]
+fn what_is_asked_for_all_the_time_is_kept_until_the_next_report() {
+    let mut lease = asked_once(0);
+    for step in 2..30 {
+        let now = Nanos::new(step * 100_000_000);
+        lease.receive(
+            &Granted {
+                granted: Tokens::whole(50),
+                remaining: Tokens::ZERO,
+                wait: Some(Millis::ZERO),
+                policy_version: 1,
+                refusal: None,
+            },
+            Tokens::ZERO,
+            now,
+            &mut Vec::new(),
+        );
+        assert!(lease.app.pay(&Price::named(Operation::Get, 50)));
+        lease.report(&STOCK, now);
+    }
+    assert!(lease.target(&STOCK, Nanos::from_secs(3)) > Tokens::whole(50));
+}
+
+#[test]
+fn one_large_request_is_forgotten_among_many_small_ones() {
+    let tokens = Tokens::whole;
+    assert_eq!(follow(Tokens::ZERO, tokens(1_000)), tokens(1_000));
+    let usual = (0..60).fold(tokens(1_000), |usual, _| follow(usual, tokens(1)));
+    assert!(usual < tokens(2), "{usual:?}");
+}
