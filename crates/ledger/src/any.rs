@@ -7,7 +7,7 @@ use crate::ledger::{Answer, Ledger};
 use crate::memory::MemoryLedger;
 use crate::notice::Notices;
 use crate::protocol::{AppView, Changes, ClusterView, PutApp, Seed, Sync, SyncReply};
-use crate::question::Question;
+use crate::question::{Asked, Question};
 use crate::redis::RedisLedger;
 use tollgate_core::borrow::Repayment;
 use tollgate_core::id::{AppId, ClusterId};
@@ -123,7 +123,7 @@ impl Ledger for AnyLedger {
         ask!(self, ledger => ledger.audit(cluster))
     }
 
-    async fn ask(&self, cluster: &ClusterId, question: &Question) -> Answer<bool> {
+    async fn ask(&self, cluster: &ClusterId, question: &Question) -> Answer<Asked> {
         ask!(self, ledger => ledger.ask(cluster, question))
     }
 

@@ -1,7 +1,7 @@
 use crate::book::Audit;
 use crate::notice::Notices;
 use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Seed, Sync, SyncReply};
-use crate::question::Question;
+use crate::question::{Asked, Question};
 use std::future::Future;
 use tollgate_core::borrow::Repayment;
 use tollgate_core::id::{AppId, ClusterId};
@@ -127,9 +127,8 @@ pub trait Ledger: Send + std::marker::Sync {
     /// The balance as of now.
     fn audit(&self, cluster: &ClusterId) -> impl Future<Output = Answer<Audit>> + Send;
 
-    /// Puts a question to the other nodes of the cluster, those that listen to its [`Notices`]. Returns whether it was asked:
-    /// it is not if it is too long or if [too many](crate::question::MAX_OPEN) are open.
-    fn ask(&self, cluster: &ClusterId, question: &Question) -> impl Future<Output = Answer<bool>> + Send;
+    /// Puts a question to the nodes of the cluster, those that listen to its [`Notices`].
+    fn ask(&self, cluster: &ClusterId, question: &Question) -> impl Future<Output = Answer<Asked>> + Send;
 
     /// Leaves an answer for whoever asked. Returns whether it was taken: it is not if it is too long, or after
     /// [a while](crate::question::QUESTION_TTL).

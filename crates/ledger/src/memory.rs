@@ -5,7 +5,7 @@ use crate::connection::Slates;
 use crate::ledger::{Answer, Ledger};
 use crate::notice::{Hub, Notices};
 use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Seed, Sync, SyncReply};
-use crate::question::{Forum, Question};
+use crate::question::{Asked, Forum, Question};
 #[cfg(feature = "snapshot")]
 use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
@@ -193,12 +193,11 @@ impl<C: LedgerClock> Ledger for MemoryLedger<C> {
         self.with(cluster, |book, now| Ok(book.audit(now)))
     }
 
-    async fn ask(&self, cluster: &ClusterId, question: &Question) -> Answer<bool> {
-        let is_asked = self.forum.ask(cluster, question, self.now());
-        if is_asked {
-            self.hub.ask(cluster, question);
+    async fn ask(&self, cluster: &ClusterId, question: &Question) -> Answer<Asked> {
+        if !self.forum.ask(cluster, question, self.now()) {
+            return Ok(Asked::Refused);
         }
-        Ok(is_asked)
+        Ok(Asked::Told(Some(self.hub.ask(cluster, question))))
     }
 
     async fn answer(&self, cluster: &ClusterId, question: u128, text: &str) -> Answer<bool> {

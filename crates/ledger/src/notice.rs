@@ -17,8 +17,8 @@ use tokio::sync::{broadcast, watch};
 pub struct Notices {
     latest: watch::Receiver<u64>,
     questions: broadcast::Receiver<Question>,
-    /// What feeds it, if that has to be kept alive or stopped.
-    _source: Option<Arc<dyn Send + Sync>>,
+    /// What feeds it or counts it, and has to hear of its end.
+    source: Arc<dyn Send + Sync>,
 }
 
 impl Notices {
@@ -30,7 +30,7 @@ impl Notices {
     /// Hints from a source that ends when nobody listens any more.
     #[cfg(feature = "redis")]
     pub(crate) fn kept_by(self, source: impl Send + Sync + 'static) -> Self {
-        Self { _source: Some(Arc::new(source)), ..self }
+        Self { source: Arc::new(source), ..self }
     }
 
     /// Waits for the next hint; returns the latest version that was heard of. It may be lower than the one before:
@@ -62,7 +62,7 @@ impl Notices {
 impl Clone for Notices {
     fn clone(&self) -> Self {
         let (latest, questions) = (self.latest.clone(), self.questions.resubscribe());
-        Self { latest, questions, _source: self._source.clone() }
+        Self { latest, questions, source: Arc::clone(&self.source) }
     }
 }
 
@@ -77,15 +77,25 @@ impl fmt::Debug for Notices {
 pub(crate) struct Loudspeaker {
     latest: watch::Sender<u64>,
     questions: broadcast::Sender<Question>,
+    /// Shared by those who listen, so that they can be counted; clones count as one.
+    seats: Arc<()>,
 }
 
 impl Loudspeaker {
     pub(crate) fn new() -> Self {
-        Self { latest: watch::Sender::new(0), questions: broadcast::Sender::new(MAX_OPEN) }
+        Self {
+            latest: watch::Sender::new(0),
+            questions: broadcast::Sender::new(MAX_OPEN),
+            seats: Arc::default(),
+        }
     }
 
     pub(crate) fn listen(&self) -> Notices {
-        Notices { latest: self.latest.subscribe(), questions: self.questions.subscribe(), _source: None }
+        Notices {
+            latest: self.latest.subscribe(),
+            questions: self.questions.subscribe(),
+            source: Arc::new(Arc::clone(&self.seats)),
+        }
     }
 
     pub(crate) fn tell(&self, version: u64) {
@@ -97,8 +107,9 @@ impl Loudspeaker {
         let _ = self.questions.send(question);
     }
 
-    fn is_heard(&self) -> bool {
-        self.latest.receiver_count() > 0
+    /// How many listen in this process.
+    fn count(&self) -> u64 {
+        Arc::strong_count(&self.seats).saturating_sub(1) as u64
     }
 }
 
@@ -112,7 +123,7 @@ impl<K: Ord + Clone> Hub<K> {
     pub(crate) fn listen(&self, key: &K) -> Notices {
         let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
         // Those that nobody listens to any more would pile up.
-        channels.retain(|_, channel| channel.is_heard());
+        channels.retain(|_, channel| channel.count() > 0);
         channels.entry(key.clone()).or_insert_with(Loudspeaker::new).listen()
     }
 
@@ -120,15 +131,18 @@ impl<K: Ord + Clone> Hub<K> {
         self.with(key, |channel| channel.tell(version));
     }
 
-    pub(crate) fn ask(&self, key: &K, question: &Question) {
-        self.with(key, |channel| channel.ask(question.clone()));
+    /// Returns how many were told.
+    pub(crate) fn ask(&self, key: &K, question: &Question) -> u64 {
+        let ask = |channel: &Loudspeaker| {
+            channel.ask(question.clone());
+            channel.count()
+        };
+        self.with(key, ask).unwrap_or(0)
     }
 
-    fn with(&self, key: &K, step: impl FnOnce(&Loudspeaker)) {
+    fn with<T>(&self, key: &K, step: impl FnOnce(&Loudspeaker) -> T) -> Option<T> {
         let channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(channel) = channels.get(key) {
-            step(channel);
-        }
+        channels.get(key).map(step)
     }
 }
 
@@ -179,7 +193,7 @@ mod tests {
         let hub = Hub::default();
         let mut notices = hub.listen(&());
         let question = |name| Question { name, text: "?".into() };
-        let mut next = |notices: &mut Notices| match pin!(notices.next_question())
+        let next = |notices: &mut Notices| match pin!(notices.next_question())
             .poll(&mut Context::from_waker(Waker::noop()))
         {
             Poll::Ready(question) => Some(question.name),
@@ -187,12 +201,15 @@ mod tests {
         };
         hub.ask(&(), &question(1));
         hub.ask(&(), &question(2));
-        let mut late = notices.clone();
+        let (mut late, another) = (notices.clone(), hub.listen(&()));
         assert_eq!([(); 3].map(|()| next(&mut notices)), [Some(1), Some(2), None]);
         assert_eq!(next(&mut late), None);
         for name in 0..10_000 {
             hub.ask(&(), &question(name));
         }
+        assert_eq!(hub.ask(&(), &question(10_000)), 2, "clones count as one");
+        drop(another);
+        assert_eq!(hub.ask(&(), &question(10_001)), 1);
         let first = next(&mut notices).unwrap();
         assert!(first >= 10_000 - 2 * MAX_OPEN as u128, "{first}");
         assert_eq!(next(&mut Notices::silent()), None);

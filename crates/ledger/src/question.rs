@@ -32,6 +32,15 @@ pub struct Question {
     pub text: String,
 }
 
+/// What became of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// It was told to so many who listen, the one who asks included; `None` where nobody counts all of them.
+    Told(Option<u64>),
+    /// It was not: it is too long, or too many are open.
+    Refused,
+}
+
 impl Question {
     /// Whether it is short enough to be asked.
     pub(crate) fn is_short(&self) -> bool {

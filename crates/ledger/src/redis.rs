@@ -145,6 +145,10 @@ impl Engine for RedisEngine {
     fn notices(&self, channels: &Channels) -> Notices {
         listener::listen(&self.address, channels)
     }
+
+    fn counts_all(&self) -> bool {
+        !self.address.is_cluster
+    }
 }
 
 impl From<RedisError> for EngineError {

@@ -37,7 +37,7 @@ pub use bell::Bell;
 pub use clock::wall;
 pub use counters::Counts;
 pub use decide::Decided;
-pub use explain::{DecisionId, NotADecision, Record};
+pub use explain::{DecisionId, NotADecision, Record, Unexplained};
 pub use node::{Miss, Node, NotYet, Setup};
 pub use permit::Permit;
 pub use request::Request;

@@ -1,21 +1,19 @@
 //! Why a request was decided as it was.
 
 use super::page::{Params, Segment};
-use super::peers;
 use crate::auth::Viewer;
 use crate::problem::{FieldError, Problem};
 use crate::state::Shared;
 use axum::Json;
 use axum::extract::State;
-use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use tollgate_core::decision::{Tier, Verdict};
 use tollgate_core::units::Millis;
-use tollgate_node::{DecisionId, Record};
+use tollgate_node::{DecisionId, Record, Unexplained};
 use utoipa::{IntoParams, ToSchema};
 
 /// A decision, with everything a person may ask about it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub(crate) struct Decision {
     /// Its name.
     id: String,
@@ -58,7 +56,7 @@ pub(crate) enum VerdictName {
 }
 
 /// What one tier did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 struct TraceStep {
     /// Which tier.
     tier: String,
@@ -67,7 +65,7 @@ struct TraceStep {
 }
 
 /// What a request costs, and how that was found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 struct CostWorking {
     /// Tokens in all.
     total: u64,
@@ -129,25 +127,30 @@ pub(crate) async fn list(
     Ok(Json(Decisions { data: wanted.take(limit as usize).collect() }))
 }
 
-/// Explains a decision by its name, which the response to the request had. If this node does not know it, the nodes that
-/// share its database are asked.
+/// Explains a decision by its name, which the response to the request had. If this node has no record of it, the nodes that
+/// share its ledger are asked, for a second or so.
 #[utoipa::path(get, path = "/api/v1/decisions/{id}", tag = "decisions", params(("id" = String, Path,)),
     extensions(("x-required-role" = json!("viewer"))),
-    responses((status = 200, description = "the decision", body = Decision)))]
+    responses((status = 200, description = "the decision, whichever node made it", body = Decision)))]
 pub(crate) async fn explain(
     State(admin): State<Shared>,
     _: Viewer,
     Segment(id): Segment<String>,
-    headers: HeaderMap,
 ) -> Result<Json<Decision>, Problem> {
     let name: DecisionId =
         id.parse().map_err(|error: tollgate_node::NotADecision| Problem::malformed(error.to_string()))?;
-    if let Some(record) = admin.plane.explain(name) {
-        return Ok(Json(Decision::from(&record)));
+    Ok(Json(Decision::from(&admin.plane.explain(name).await?)))
+}
+
+impl From<Unexplained> for Problem {
+    fn from(why: Unexplained) -> Self {
+        let problem = match why {
+            Unexplained::Unknown { .. } => Self::nothing_there(),
+            Unexplained::Busy => Self::too_many(None),
+            Unexplained::Unasked(_) => Self::unavailable(""),
+        };
+        problem.detail(why.to_string())
     }
-    let path = format!("/api/v1/decisions/{name}");
-    let found = peers::ask(&admin, &headers, &path).await?;
-    found.map(Json).ok_or_else(|| Problem::not_found("decision", &id))
 }
 
 impl From<&Record> for Decision {

@@ -20,6 +20,11 @@ pub trait Engine: Send + Sync {
         let _ = channels;
         Notices::silent()
     }
+
+    /// Whether what publishing returns counts all who listen. In a cluster of servers each counts its own.
+    fn counts_all(&self) -> bool {
+        true
+    }
 }
 
 /// Where scripts publish what concerns a cluster.

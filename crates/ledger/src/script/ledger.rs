@@ -6,7 +6,7 @@ use crate::book::Audit;
 use crate::ledger::{Answer, Ledger};
 use crate::notice::Notices;
 use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Seed, Sync, SyncReply};
-use crate::question::{Question, name};
+use crate::question::{Asked, Question, name};
 use tollgate_core::borrow::Repayment;
 use tollgate_core::id::{AppId, ClusterId};
 use tollgate_core::quota::Capacity;
@@ -134,9 +134,14 @@ impl<E: Engine> Ledger for ScriptLedger<E> {
         self.run(&text::AUDIT, cluster, Args::new()).await?.audit()
     }
 
-    async fn ask(&self, cluster: &ClusterId, question: &Question) -> Answer<bool> {
+    async fn ask(&self, cluster: &ClusterId, question: &Question) -> Answer<Asked> {
         let args = Args::new().text(&name(question.name)).text(&question.text);
-        Ok(self.run(&question::ASK, cluster, args).await?.number()? == 1)
+        let mut reply = self.run(&question::ASK, cluster, args).await?;
+        if reply.is_at_end() {
+            return Ok(Asked::Refused);
+        }
+        let heard = reply.number()?;
+        Ok(Asked::Told(self.engine.counts_all().then_some(heard)))
     }
 
     async fn answer(&self, cluster: &ClusterId, question: u128, text: &str) -> Answer<bool> {

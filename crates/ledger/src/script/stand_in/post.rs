@@ -40,13 +40,14 @@ impl Post {
         }
         let cluster = cluster.to_vec();
         let [channel, message] = [channel, message].map(|text| String::from_utf8_lossy(text).into_owned());
+        let mut heard = 0;
         if let Ok(question) = message.parse() {
-            self.hub.ask(&cluster, &question);
+            heard = self.hub.ask(&cluster, &question);
         } else if let Some(Ok(version)) = channel.starts_with(CHANGES).then(|| message.parse()) {
             self.hub.tell(&cluster, version);
         }
         self.published.push((channel, message));
-        Some(Ok(Value::Int(0)))
+        Some(Ok(Value::Int(i64::try_from(heard).unwrap_or(i64::MAX))))
     }
 }
 

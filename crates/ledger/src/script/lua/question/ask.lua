@@ -1,8 +1,8 @@
 -- A node asks the others of its cluster, and whoever listens is told.
 --
 -- KEYS: root   ARGV: name text
--- Result: {'ok', 1}, or {'ok', 0} if too many questions are open
--- Example: 00000000000000000000000000000007 'decision 2a' -> {'ok', 1},
+-- Result: {'ok', how many were told}, or {'ok'} if too many questions are open
+-- Example: 00000000000000000000000000000007 'decision 2a' -> {'ok', 2},
 --   and '00000000000000000000000000000007 decision 2a' is published to ratelimit:questions:{c}
 --
 -- <root>:questions has the names of the open ones by when they were asked, <root>:answers what was answered. What is in
@@ -26,8 +26,9 @@ local function tell(message)
   local channel = 'ratelimit:questions:' .. string.match(KEYS[1], '{.*}')
   local heard = redis.pcall('SPUBLISH', channel, message)
   if type(heard) ~= 'number' or heard == 0 then
-    redis.pcall('PUBLISH', channel, message)
+    heard = redis.pcall('PUBLISH', channel, message)
   end
+  return type(heard) == 'number' and heard or 0
 end
 
 for _, old in ipairs(redis.call('ZRANGEBYSCORE', questions, '-inf', text(now - QUESTION_TTL), 'LIMIT', 0, CHORES)) do
@@ -35,9 +36,8 @@ for _, old in ipairs(redis.call('ZRANGEBYSCORE', questions, '-inf', text(now - Q
   redis.call('HDEL', answers, old)
 end
 if #name > MAX_NAME or #question > MAX_QUESTION or redis.call('ZCARD', questions) >= MAX_OPEN then
-  return { 'ok', 0 }
+  return { 'ok' }
 end
 redis.call('ZADD', questions, text(now), name)
 redis.call('PEXPIRE', questions, QUESTION_TTL)
-tell(name .. ' ' .. question)
-return { 'ok', 1 }
+return { 'ok', tell(name .. ' ' .. question) }

@@ -1,5 +1,11 @@
 //! The last decisions, for whoever wants to know why.
 
+mod inquiry;
+mod told;
+
+pub(crate) use inquiry::Inquiries;
+pub use inquiry::Unexplained;
+
 use crate::names::Names;
 use crate::sync::lock;
 use serde::{Serialize, Serializer};
