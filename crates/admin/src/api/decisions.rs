@@ -1,8 +1,8 @@
 //! Why a request was decided as it was.
 
-use super::page::{Params, Segment};
+use super::page::{Paging, Params, Segment};
 use crate::auth::Viewer;
-use crate::problem::{FieldError, Problem};
+use crate::problem::Problem;
 use crate::state::Shared;
 use axum::Json;
 use axum::extract::State;
@@ -100,7 +100,7 @@ pub(crate) struct ListDecisions {
     /// Only those for this reason.
     reason: Option<String>,
     /// The most to list.
-    #[param(minimum = 1, maximum = 500, default = 100)]
+    #[param(minimum = 1, maximum = 1000, default = 100)]
     limit: Option<u32>,
 }
 
@@ -113,11 +113,7 @@ pub(crate) async fn list(
     _: Viewer,
     Params(params): Params<ListDecisions>,
 ) -> Result<Json<Decisions>, Problem> {
-    let limit = params.limit.unwrap_or(100);
-    if !(1..=500).contains(&limit) {
-        let error = FieldError::new("limit", "out_of_range", "out of range", "a whole number from 1 to 500");
-        return Err(Problem::invalid(vec![error.with_value(limit.into())]));
-    }
+    let Paging { limit, .. } = Paging::new(None, params.limit.or(Some(100)))?;
     let decisions = admin.plane.latest(usize::MAX).into_iter().map(|record| Decision::from(&record));
     let wanted = decisions.filter(|decision| {
         params.app_id.as_ref().is_none_or(|app| *app == decision.app_id)
