@@ -30,6 +30,7 @@ mod speak;
 mod sync;
 mod tally;
 mod throttle;
+mod trace;
 mod waits;
 
 pub use app::{App, Terms};
@@ -45,4 +46,5 @@ pub use reserve::{EndError, NotAReservation, ReservationId};
 pub use roster::Roster;
 pub use tally::Spending;
 pub use throttle::Fare;
+pub use trace::TraceParent;
 pub use waits::{WAIT_BOUNDS, Waited};

@@ -14,6 +14,7 @@ use crate::request::Request;
 use crate::roster::Roster;
 use crate::speak::{Ticket, deliver};
 use crate::sync::lock;
+use crate::trace::TraceParent;
 use crate::waits::{Waited, Waits};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -225,7 +226,12 @@ impl<L: Ledger + Slots + 'static> Node<L> {
 
     /// Keeps a decision to be [explained](Node::explain) later, and gives it a name.
     pub fn record(&self, app: &str, decision: &Decision) -> DecisionId {
-        self.inner.recorder.record(app, decision, self.inner.clock.now(), clock::wall())
+        self.record_within(app, decision, None)
+    }
+
+    /// The same for a decision that is part of a span of whoever asks.
+    pub fn record_within(&self, app: &str, decision: &Decision, parent: Option<TraceParent>) -> DecisionId {
+        self.inner.recorder.record(app, decision, parent, self.inner.clock.now(), clock::wall())
     }
 
     /// A decision that this node recorded, if it still has it.

@@ -69,12 +69,12 @@ impl<L: Ledger + Slots + 'static> Service<L> {
         match self.node.admit(&request).await {
             Ok(permit) => {
                 let decision = permit.decision();
-                let id = self.node.record(&inquiry.app, &decision);
+                let id = self.node.record_within(&inquiry.app, &decision, inquiry.parent);
                 self.shelf.put(id, permit, Instant::now());
                 reply::pass(&decision, Some(id))
             }
             Err(decision) => {
-                let id = self.node.record(&inquiry.app, &decision);
+                let id = self.node.record_within(&inquiry.app, &decision, inquiry.parent);
                 reply::refuse(Answer::refusal(&decision, Some(id), wall()), status)
             }
         }

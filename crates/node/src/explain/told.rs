@@ -98,7 +98,14 @@ pub(super) fn read(text: &str, id: DecisionId) -> Option<Record> {
         reset_after: Millis::new(told.reset_after),
         policy_version: told.policy_version,
     };
-    let record = Record { id: told.id.parse().ok()?, at: Millis::new(told.at), app: told.app, decision };
+    let record = Record {
+        id: told.id.parse().ok()?,
+        at: Millis::new(told.at),
+        app: told.app,
+        decision,
+        // Traces are sent by whoever decided.
+        parent: None,
+    };
     let is_sound = record.id == id && record.at <= LATEST && record.app.chars().count() <= MAX_LEN;
     is_sound.then_some(record)
 }
@@ -120,7 +127,13 @@ mod tests {
             reset_after: Millis::from_secs(3),
             policy_version: u64::MAX,
         };
-        Record { id: DecisionId(42), at: Millis::new(1_700_000_000_000), app: "app-a".into(), decision }
+        Record {
+            id: DecisionId(42),
+            at: Millis::new(1_700_000_000_000),
+            app: "app-a".into(),
+            decision,
+            parent: None,
+        }
     }
 
     fn refused() -> Record {
