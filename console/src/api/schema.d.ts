@@ -3064,8 +3064,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Explains a decision by its name, which the response to the request had. If this node does not know it, the nodes that
-         *     share its database are asked.
+         * Explains a decision by its name, which the response to the request had. If this node has no record of it, the nodes that
+         *     share its ledger are asked, for a second or so.
          */
         get: {
             parameters: {
@@ -3078,7 +3078,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description the decision */
+                /** @description the decision, whichever node made it */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -7596,8 +7596,6 @@ export interface components {
              * @description When it said so, in milliseconds since 1970.
              */
             timestamp: number;
-            /** @description Where the others reach its admin API. */
-            address?: string;
             /**
              * Format: int64
              * @description Requests that passed in the last second.

@@ -15,7 +15,7 @@ use tollgate_ledger::protocol::{AppView, ClusterView, LedgerError, MAX_PAGE, Put
 use tollgate_ledger::{Answer, Board, Ledger, Slots};
 use tollgate_node::connection::Connections;
 use tollgate_node::desk::Standing;
-use tollgate_node::{App, DecisionId, Node, Record, Waited};
+use tollgate_node::{App, DecisionId, Node, Record, Unexplained, Waited};
 
 /// How long an operator waits for the ledger.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -23,12 +23,16 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// What a ledger will answer.
 pub(crate) type Asked<'a, T> = Pin<Box<dyn Future<Output = Answer<T>> + Send + 'a>>;
 
+/// What a node, or another one, will say about a decision.
+pub(crate) type Explained<'a> = Pin<Box<dyn Future<Output = Result<Record, Unexplained>> + Send + 'a>>;
+
 /// A node and its ledger.
 pub(crate) trait Plane: Send + Sync {
     fn standing(&self) -> BTreeMap<ClusterId, Standing>;
     fn apps(&self) -> Vec<Arc<App>>;
     fn latest(&self, most: usize) -> Vec<Record>;
-    fn explain(&self, id: DecisionId) -> Option<Record>;
+    /// A decision, from whichever node has it.
+    fn explain(&self, id: DecisionId) -> Explained<'_>;
     fn strangers_refused(&self) -> u64;
     fn waited(&self) -> Waited;
     fn connections(&self, cluster: &str) -> Option<&Connections>;
@@ -84,8 +88,8 @@ impl<L: Ledger + Slots + Board + 'static> Plane for Node<L> {
         Self::latest(self, most)
     }
 
-    fn explain(&self, id: DecisionId) -> Option<Record> {
-        Self::explain(self, id)
+    fn explain(&self, id: DecisionId) -> Explained<'_> {
+        Box::pin(self.explain_anywhere(id))
     }
 
     fn strangers_refused(&self) -> u64 {

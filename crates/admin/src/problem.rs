@@ -125,8 +125,12 @@ impl Problem {
 
     /// There is no such thing.
     pub(crate) fn not_found(what: &str, name: &str) -> Self {
+        Self::nothing_there().detail(format!("no {what} is called {name:?}"))
+    }
+
+    /// The same, of something that has no name.
+    pub(crate) fn nothing_there() -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", "there is no such thing")
-            .detail(format!("no {what} is called {name:?}"))
     }
 
     /// Something is in the way.
@@ -186,9 +190,7 @@ impl From<crate::secret::NoRandomness> for Problem {
 impl From<LedgerError> for Problem {
     fn from(error: LedgerError) -> Self {
         match &error {
-            LedgerError::UnknownApp => {
-                Self::new(StatusCode::NOT_FOUND, "not_found", "there is no such thing")
-            }
+            LedgerError::UnknownApp => Self::nothing_there(),
             LedgerError::Conflict(version) => Self::changed_meanwhile(&format!("\"{version}\"")),
             LedgerError::Overpromised(left) => Self::invalid(vec![overpromised(left.floor())]),
             _ => Self::unavailable(error.to_string()),

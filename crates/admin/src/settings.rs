@@ -10,8 +10,6 @@ use tollgate_core::id::NodeId;
 pub struct Settings {
     /// Where it listens; port 0 for any free one.
     pub listen: SocketAddr,
-    /// Where other nodes reach it, if not there.
-    pub advertise: Option<SocketAddr>,
     /// The node that it is part of.
     pub node: NodeId,
     /// The path of an SQLite file, or `postgres://...`.
@@ -48,7 +46,6 @@ impl Settings {
     pub fn from_config(config: &Config, node: NodeId) -> Self {
         let settings::Admin {
             database,
-            advertise,
             origins,
             trusted_proxies,
             secure_cookies,
@@ -60,7 +57,6 @@ impl Settings {
         } = config.settings.admin.clone();
         Self {
             listen: config.settings.listen.admin,
-            advertise,
             node,
             database: database.reveal().to_owned(),
             origins,
@@ -74,10 +70,5 @@ impl Settings {
             telemetry: config.settings.telemetry.clone(),
             prices: *config.policy.prices(),
         }
-    }
-
-    /// Where other nodes reach it. An address that stands for all of a machine says nothing to others.
-    pub(crate) fn reachable_at(&self) -> Option<SocketAddr> {
-        self.advertise.or(Some(self.listen).filter(|address| !address.ip().is_unspecified()))
     }
 }

@@ -1,7 +1,8 @@
 //! Traces for OpenTelemetry: decisions as spans, sent to a collector as OTLP over HTTP, in JSON.
 //!
 //! The spans are made of the decisions that are kept anyway, all refusals up to a rate and a sample of what passes: whoever
-//! decides about requests knows nothing of it. A trace is named like the decision that it is about.
+//! decides about requests knows nothing of it. A span goes on with the trace of the caller, if the request told of one; else its
+//! trace is named like the decision that it is about.
 
 use crate::outbound;
 use crate::sampler;
@@ -129,15 +130,20 @@ fn span(record: &Record) -> Value {
     attributes.extend(decision.verdict.reason().map(|reason| text("tollgate.reason", reason.code())));
     let retry = decision.retry_after.filter(|_| decision.verdict.reason().is_some());
     attributes.extend(retry.map(Millis::get).map(|ms| number("tollgate.retry_after_ms", ms)));
-    json!({
-        "traceId": id,
+    let trace = record.parent.map_or_else(|| id.clone(), |parent| format!("{:032x}", parent.trace));
+    let mut span = json!({
+        "traceId": trace,
         "spanId": id.get(16..).unwrap_or_default(),
         "name": "tollgate.decision",
         "kind": INTERNAL,
         "startTimeUnixNano": at,
         "endTimeUnixNano": at,
         "attributes": attributes,
-    })
+    });
+    if let Some(parent) = record.parent {
+        span["parentSpanId"] = format!("{:016x}", parent.span).into();
+    }
+    span
 }
 
 fn text(key: &str, value: &str) -> Value {

@@ -27,6 +27,11 @@ impl Tier {
             Self::Fallback => "fallback",
         }
     }
+
+    /// The tier of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Node, Self::App, Self::Cluster, Self::Fallback].into_iter().find(|tier| tier.name() == name)
+    }
 }
 
 /// Whether the request may pass.

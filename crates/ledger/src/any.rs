@@ -7,6 +7,7 @@ use crate::ledger::{Answer, Ledger};
 use crate::memory::MemoryLedger;
 use crate::notice::Notices;
 use crate::protocol::{AppView, Changes, ClusterView, PutApp, Seed, Sync, SyncReply};
+use crate::question::{Asked, Question};
 use crate::redis::RedisLedger;
 use tollgate_core::borrow::Repayment;
 use tollgate_core::id::{AppId, ClusterId};
@@ -120,6 +121,18 @@ impl Ledger for AnyLedger {
 
     async fn audit(&self, cluster: &ClusterId) -> Answer<Audit> {
         ask!(self, ledger => ledger.audit(cluster))
+    }
+
+    async fn ask(&self, cluster: &ClusterId, question: &Question) -> Answer<Asked> {
+        ask!(self, ledger => ledger.ask(cluster, question))
+    }
+
+    async fn answer(&self, cluster: &ClusterId, question: u128, text: &str) -> Answer<bool> {
+        ask!(self, ledger => ledger.answer(cluster, question, text))
+    }
+
+    async fn answer_to(&self, cluster: &ClusterId, question: u128) -> Answer<Option<String>> {
+        ask!(self, ledger => ledger.answer_to(cluster, question))
     }
 
     fn notices(&self, cluster: &ClusterId) -> Notices {

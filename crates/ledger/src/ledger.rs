@@ -1,6 +1,7 @@
 use crate::book::Audit;
 use crate::notice::Notices;
 use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Seed, Sync, SyncReply};
+use crate::question::{Asked, Question};
 use std::future::Future;
 use tollgate_core::borrow::Repayment;
 use tollgate_core::id::{AppId, ClusterId};
@@ -125,6 +126,25 @@ pub trait Ledger: Send + std::marker::Sync {
 
     /// The balance as of now.
     fn audit(&self, cluster: &ClusterId) -> impl Future<Output = Answer<Audit>> + Send;
+
+    /// Puts a question to the nodes of the cluster, those that listen to its [`Notices`].
+    fn ask(&self, cluster: &ClusterId, question: &Question) -> impl Future<Output = Answer<Asked>> + Send;
+
+    /// Leaves an answer for whoever asked. Returns whether it was taken: it is not if it is too long, or after
+    /// [a while](crate::question::QUESTION_TTL).
+    fn answer(
+        &self,
+        cluster: &ClusterId,
+        question: u128,
+        text: &str,
+    ) -> impl Future<Output = Answer<bool>> + Send;
+
+    /// What was answered last to a question that is open, by anybody who can write to the ledger.
+    fn answer_to(
+        &self,
+        cluster: &ClusterId,
+        question: u128,
+    ) -> impl Future<Output = Answer<Option<String>>> + Send;
 
     /// Hints that the cluster has changed, from now on: see [`Notices`]. It neither waits nor fails. A ledger that
     /// cannot tell has none.

@@ -7,6 +7,7 @@
 //! - [`Notices`] are hints that something has changed, which no one may depend on.
 //! - [`Slots`] is what every ledger can do about connections, on slots that are leased as tokens are.
 //! - [`Board`] is where nodes leave notes about themselves for the operators of the others.
+//! - [`question`] is what nodes ask each other by way of the ledger.
 //! - [`protocol`] is what nodes and operators say to a ledger, and what it answers.
 
 #[cfg(feature = "redis")]
@@ -19,6 +20,7 @@ mod ledger;
 mod memory;
 mod notice;
 pub mod protocol;
+pub mod question;
 #[cfg(feature = "redis")]
 mod redis;
 pub mod script;

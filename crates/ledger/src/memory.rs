@@ -5,6 +5,7 @@ use crate::connection::Slates;
 use crate::ledger::{Answer, Ledger};
 use crate::notice::{Hub, Notices};
 use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Seed, Sync, SyncReply};
+use crate::question::{Asked, Forum, Question};
 #[cfg(feature = "snapshot")]
 use crate::snapshot::Snapshot;
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ pub struct MemoryLedger<C = WallClock> {
     books: Mutex<BTreeMap<ClusterId, Book>>,
     slates: Slates,
     boards: Boards,
+    forum: Forum,
     clock: C,
     hub: Hub<ClusterId>,
 }
@@ -40,6 +42,7 @@ impl<C: LedgerClock> MemoryLedger<C> {
             books: Mutex::default(),
             slates: Slates::default(),
             boards: Boards::default(),
+            forum: Forum::default(),
             clock,
             hub: Hub::default(),
         }
@@ -188,6 +191,21 @@ impl<C: LedgerClock> Ledger for MemoryLedger<C> {
 
     async fn audit(&self, cluster: &ClusterId) -> Answer<Audit> {
         self.with(cluster, |book, now| Ok(book.audit(now)))
+    }
+
+    async fn ask(&self, cluster: &ClusterId, question: &Question) -> Answer<Asked> {
+        if !self.forum.ask(cluster, question, self.now()) {
+            return Ok(Asked::Refused);
+        }
+        Ok(Asked::Told(Some(self.hub.ask(cluster, question))))
+    }
+
+    async fn answer(&self, cluster: &ClusterId, question: u128, text: &str) -> Answer<bool> {
+        Ok(self.forum.answer(cluster, question, text, self.now()))
+    }
+
+    async fn answer_to(&self, cluster: &ClusterId, question: u128) -> Answer<Option<String>> {
+        Ok(self.forum.answer_to(cluster, question, self.now()))
     }
 
     fn notices(&self, cluster: &ClusterId) -> Notices {

@@ -9,7 +9,7 @@ mod listener;
 pub use certificates::{CertificateError, Certificates};
 
 use crate::notice::Notices;
-use crate::script::{ALL, Engine, EngineError, Script, ScriptLedger, Value};
+use crate::script::{ALL, Channels, Engine, EngineError, Script, ScriptLedger, Value};
 use ::redis::cluster::{ClusterClientBuilder, ClusterConfig};
 use ::redis::cluster_async::ClusterConnection;
 use ::redis::{ErrorKind, RedisError, ServerErrorKind};
@@ -142,8 +142,12 @@ impl Engine for RedisEngine {
         tokio::time::timeout(self.timeout, call).await.unwrap_or(Err(EngineError::Timeout))
     }
 
-    fn notices(&self, channel: &str) -> Notices {
-        listener::listen(&self.address, channel)
+    fn notices(&self, channels: &Channels) -> Notices {
+        listener::listen(&self.address, channels)
+    }
+
+    fn counts_all(&self) -> bool {
+        !self.address.is_cluster
     }
 }
 

@@ -9,6 +9,7 @@ use tollgate_core::quota::{Capacity, LoanTerms, Quota};
 use tollgate_core::units::{Millis, Rate, Tokens};
 use tollgate_ledger::board::{Board, Note};
 use tollgate_ledger::protocol::{AppPolicy, Carry, Entry, PutApp, Seed, Sync};
+use tollgate_ledger::question::Question;
 use tollgate_ledger::script::ScriptLedger;
 use tollgate_ledger::{Ledger, LedgerError, RedisEngine, RedisLedger};
 use tollgate_testkit::{RedisCluster, RedisServer};
@@ -83,6 +84,9 @@ async fn everything(ledger: &RedisLedger) -> Result {
     ledger.audit(&c).await?;
     ledger.pin(&c, &Note { node: NodeId::new("node-1")?, text: "well".into() }).await?;
     ledger.pinned(&c).await?;
+    ledger.ask(&c, &Question { name: 7, text: "who".into() }).await?;
+    ledger.answer(&c, 7, "me").await?;
+    ledger.answer_to(&c, 7).await?;
     ledger.depart(&c, &call(2)?).await?;
     ledger.delete_app(&c, &app).await?;
     let heard = async {

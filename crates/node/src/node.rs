@@ -7,13 +7,14 @@ use crate::connect;
 use crate::connection::{self, Connections};
 use crate::decide::Decided;
 use crate::desk::{Asked, Desk, Identity, Manners, Refused, Standing};
-use crate::explain::{DecisionId, Record, Recorder};
+use crate::explain::{DecisionId, Inquiries, Record, Recorder};
 use crate::names::Names;
 use crate::permit::Permit;
 use crate::request::Request;
 use crate::roster::Roster;
 use crate::speak::{Ticket, deliver};
 use crate::sync::lock;
+use crate::trace::TraceParent;
 use crate::waits::{Waited, Waits};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +28,7 @@ use tollgate_core::decision::{Decision, Tier, Verdict};
 use tollgate_core::id::{AppId, ClusterId, NodeId};
 use tollgate_core::reason::Reason;
 use tollgate_core::units::{Millis, Nanos, Tokens};
-use tollgate_ledger::{Ledger, Slots};
+use tollgate_ledger::{Ledger, Notices, Slots};
 
 /// What a node needs to know before it starts.
 #[derive(Clone, Debug)]
@@ -68,7 +69,8 @@ pub(crate) struct Inner<L> {
     strangers: Option<AppId>,
     strangers_refused: AtomicU64,
     prices: PriceList,
-    recorder: Recorder,
+    pub(crate) recorder: Recorder,
+    pub(crate) inquiries: Inquiries,
     waits: Waits,
     pub(crate) names: Names,
     /// Said once, when the node stops.
@@ -82,6 +84,8 @@ pub(crate) struct Counter {
     pub(crate) desk: Mutex<Desk<Ticket>>,
     pub(crate) bell: Arc<Bell>,
     pub(crate) connections: Connections,
+    /// What is heard of the cluster.
+    pub(crate) notices: Notices,
 }
 
 /// A request that found too little in the purse: only the ledger can tell.
@@ -119,7 +123,8 @@ impl<L: Ledger + Slots + 'static> Node<L> {
             let (roster, manners) = (Arc::clone(&roster), setup.manners.clone());
             let desk = Desk::new(identity, manners, cluster.capacity, roster, Arc::clone(&bell));
             let connections = connect::connections(id, cluster, &setup.manners);
-            (id.clone(), Counter { desk: Mutex::new(desk), bell, connections })
+            let notices = ledger.notices(id);
+            (id.clone(), Counter { desk: Mutex::new(desk), bell, connections, notices })
         });
         let inner = Arc::new(Inner {
             clock,
@@ -132,6 +137,7 @@ impl<L: Ledger + Slots + 'static> Node<L> {
             strangers_refused: AtomicU64::new(0),
             prices: *policy.prices(),
             recorder: Recorder::default(),
+            inquiries: Inquiries::default(),
             waits: Waits::default(),
             names: Names::default(),
             closing: watch::Sender::new(false),
@@ -142,6 +148,7 @@ impl<L: Ledger + Slots + 'static> Node<L> {
             inner.set_limits(cluster, counter);
             let identity = connection::Identity { node: setup.id.clone(), incarnation };
             tasks.spawn(inner.keeper(counter, identity).run(inner.closing()));
+            tasks.spawn(Arc::clone(&inner).answer_others(cluster.clone()));
             tasks.spawn(Arc::clone(&inner).speak(cluster.clone()));
         }
         if let Ok(mut slot) = inner.tasks.try_lock() {
@@ -234,10 +241,15 @@ impl<L: Ledger + Slots + 'static> Node<L> {
 
     /// Keeps a decision to be [explained](Node::explain) later, and gives it a name.
     pub fn record(&self, app: &str, decision: &Decision) -> DecisionId {
-        self.inner.recorder.record(app, decision, self.inner.clock.now(), clock::wall())
+        self.record_within(app, decision, None)
     }
 
-    /// A decision that was recorded, if it still is.
+    /// The same for a decision that is part of a span of whoever asks.
+    pub fn record_within(&self, app: &str, decision: &Decision, parent: Option<TraceParent>) -> DecisionId {
+        self.inner.recorder.record(app, decision, parent, self.inner.clock.now(), clock::wall())
+    }
+
+    /// A decision that this node recorded, if it still has it.
     pub fn explain(&self, id: DecisionId) -> Option<Record> {
         self.inner.recorder.find(id)
     }
@@ -289,14 +301,14 @@ impl<L: Ledger + Slots + 'static> Node<L> {
         }
     }
 
-    pub(crate) fn inner(&self) -> &Inner<L> {
+    pub(crate) fn inner(&self) -> &Arc<Inner<L>> {
         &self.inner
     }
 }
 
 impl<L: Ledger + Slots + 'static> Inner<L> {
     /// Ends when the node stops.
-    fn closing(&self) -> impl Future<Output = ()> + use<L> {
+    pub(crate) fn closing(&self) -> impl Future<Output = ()> + use<L> {
         let mut closing = self.closing.subscribe();
         async move {
             // An error means that nobody is left who could say so.

@@ -21,7 +21,7 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
     /// Carries what a desk has to say to the ledger and back, until the desk is closed.
     pub(crate) async fn speak(self: Arc<Self>, cluster: ClusterId) {
         let Some(counter) = self.desks.get(&cluster) else { return };
-        let mut notices = self.ledger.notices(&cluster);
+        let mut notices = counter.notices.clone();
         let mut flight: Option<Flight> = None;
         loop {
             let (outcomes, job, wake, is_closed) = {

@@ -1,21 +1,19 @@
 //! Why a request was decided as it was.
 
-use super::page::{Params, Segment};
-use super::peers;
+use super::page::{Paging, Params, Segment};
 use crate::auth::Viewer;
-use crate::problem::{FieldError, Problem};
+use crate::problem::Problem;
 use crate::state::Shared;
 use axum::Json;
 use axum::extract::State;
-use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use tollgate_core::decision::{Tier, Verdict};
 use tollgate_core::units::Millis;
-use tollgate_node::{DecisionId, Record};
+use tollgate_node::{DecisionId, Record, Unexplained};
 use utoipa::{IntoParams, ToSchema};
 
 /// A decision, with everything a person may ask about it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub(crate) struct Decision {
     /// Its name.
     id: String,
@@ -58,7 +56,7 @@ pub(crate) enum VerdictName {
 }
 
 /// What one tier did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 struct TraceStep {
     /// Which tier.
     tier: String,
@@ -67,7 +65,7 @@ struct TraceStep {
 }
 
 /// What a request costs, and how that was found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 struct CostWorking {
     /// Tokens in all.
     total: u64,
@@ -102,7 +100,7 @@ pub(crate) struct ListDecisions {
     /// Only those for this reason.
     reason: Option<String>,
     /// The most to list.
-    #[param(minimum = 1, maximum = 500, default = 100)]
+    #[param(minimum = 1, maximum = 1000, default = 100)]
     limit: Option<u32>,
 }
 
@@ -115,11 +113,7 @@ pub(crate) async fn list(
     _: Viewer,
     Params(params): Params<ListDecisions>,
 ) -> Result<Json<Decisions>, Problem> {
-    let limit = params.limit.unwrap_or(100);
-    if !(1..=500).contains(&limit) {
-        let error = FieldError::new("limit", "out_of_range", "out of range", "a whole number from 1 to 500");
-        return Err(Problem::invalid(vec![error.with_value(limit.into())]));
-    }
+    let Paging { limit, .. } = Paging::new(None, params.limit.or(Some(100)))?;
     let decisions = admin.plane.latest(usize::MAX).into_iter().map(|record| Decision::from(&record));
     let wanted = decisions.filter(|decision| {
         params.app_id.as_ref().is_none_or(|app| *app == decision.app_id)
@@ -129,25 +123,30 @@ pub(crate) async fn list(
     Ok(Json(Decisions { data: wanted.take(limit as usize).collect() }))
 }
 
-/// Explains a decision by its name, which the response to the request had. If this node does not know it, the nodes that
-/// share its database are asked.
+/// Explains a decision by its name, which the response to the request had. If this node has no record of it, the nodes that
+/// share its ledger are asked, for a second or so.
 #[utoipa::path(get, path = "/api/v1/decisions/{id}", tag = "decisions", params(("id" = String, Path,)),
     extensions(("x-required-role" = json!("viewer"))),
-    responses((status = 200, description = "the decision", body = Decision)))]
+    responses((status = 200, description = "the decision, whichever node made it", body = Decision)))]
 pub(crate) async fn explain(
     State(admin): State<Shared>,
     _: Viewer,
     Segment(id): Segment<String>,
-    headers: HeaderMap,
 ) -> Result<Json<Decision>, Problem> {
     let name: DecisionId =
         id.parse().map_err(|error: tollgate_node::NotADecision| Problem::malformed(error.to_string()))?;
-    if let Some(record) = admin.plane.explain(name) {
-        return Ok(Json(Decision::from(&record)));
+    Ok(Json(Decision::from(&admin.plane.explain(name).await?)))
+}
+
+impl From<Unexplained> for Problem {
+    fn from(why: Unexplained) -> Self {
+        let problem = match why {
+            Unexplained::Unknown { .. } => Self::nothing_there(),
+            Unexplained::Busy => Self::too_many(None),
+            Unexplained::Unasked(_) => Self::unavailable(""),
+        };
+        problem.detail(why.to_string())
     }
-    let path = format!("/api/v1/decisions/{name}");
-    let found = peers::ask(&admin, &headers, &path).await?;
-    found.map(Json).ok_or_else(|| Problem::not_found("decision", &id))
 }
 
 impl From<&Record> for Decision {

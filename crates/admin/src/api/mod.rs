@@ -15,7 +15,6 @@ pub(crate) mod metrics;
 pub(crate) mod nodes;
 pub(crate) mod openapi;
 mod page;
-mod peers;
 mod session;
 mod users;
 mod versions;

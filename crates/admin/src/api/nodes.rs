@@ -9,12 +9,11 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use tollgate_ledger::board::Note;
 use utoipa::ToSchema;
 
 /// For how long a node that says nothing is still shown, in milliseconds.
-pub(super) const SHOWN_MS: i64 = 15_000;
+const SHOWN_MS: i64 = 15_000;
 
 /// How a node is doing.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -23,10 +22,6 @@ pub(crate) struct NodeReport {
     pub(crate) node: String,
     /// When it said so, in milliseconds since 1970.
     pub(crate) timestamp: i64,
-    /// Where the others reach its admin API.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub(crate) address: Option<String>,
     /// Requests that passed in the last second.
     pub(crate) requests: u64,
     /// Requests that were refused in the last second.
@@ -124,12 +119,6 @@ pub(crate) async fn pin(admin: &Admin) {
     }
 }
 
-/// Where a node is reached that told so.
-pub(super) fn address_in(report: &str) -> Option<SocketAddr> {
-    let report: NodeReport = serde_json::from_str(report).ok()?;
-    report.address?.parse().ok()
-}
-
 /// How this node is doing.
 pub(crate) fn own(admin: &Admin) -> NodeReport {
     let live = admin.live();
@@ -149,7 +138,6 @@ pub(crate) fn own(admin: &Admin) -> NodeReport {
     NodeReport {
         node: admin.settings.node.to_string(),
         timestamp: clock::wall(),
-        address: admin.settings.reachable_at().map(|address| address.to_string()),
         requests: live.flow.requests,
         refused: live.flow.refused,
         held: live.apps.values().map(|app| app.held).sum(),
@@ -177,7 +165,6 @@ mod tests {
         NodeReport {
             node: node.into(),
             timestamp,
-            address: None,
             requests: 0,
             refused: 0,
             held: 0,

@@ -1,15 +1,17 @@
 //! Several nodes that share a ledger on Redis, each with accounts and a database of its own.
 
-use crate::support::{PASSWORD, call_at, token_of};
+use crate::support::{Answer, PASSWORD, call_at, token_of};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use tollgate_admin::{FIRST_USER, Handle, Settings};
 use tollgate_config::Policy;
+use tollgate_core::cost::Operation;
 use tollgate_core::id::NodeId;
-use tollgate_ledger::{RedisEngine, RedisLedger};
-use tollgate_node::{Node, Setup};
+use tollgate_ledger::{Ledger, RedisEngine, RedisLedger};
+use tollgate_node::{Node, Request, Setup};
 use tollgate_testkit::RedisServer;
 
 struct Peer {
@@ -35,6 +37,29 @@ impl Peer {
 
     fn address(&self) -> SocketAddr {
         self.handle.local_addr()
+    }
+
+    async fn stop(self) {
+        self.handle.drain(Duration::from_secs(5)).await;
+        self.node.shut_down(Duration::from_secs(1)).await;
+    }
+
+    async fn explain(&self, id: &str) -> Answer {
+        let path = format!("/api/v1/decisions/{id}");
+        call_at(self.address(), "GET", &path, &self.token, None, &[]).await
+    }
+
+    /// The same, until it is found: a machine that has much to do may take longer than others wait.
+    async fn find(&self, id: &str) -> Value {
+        let all = async {
+            loop {
+                let answer = self.explain(id).await;
+                if answer.status == 200 {
+                    return answer.body;
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), all).await.expect("nobody has it")
     }
 
     async fn call(&self, method: &str, path: &str, body: Option<Value>) -> Value {
@@ -85,7 +110,147 @@ async fn a_version_is_told_to_be_applied_by_all_who_share_the_ledger() {
     first.wait("/api/v1/config/versions/2", |version| version["applied"] == both).await;
     assert_eq!(second.call("GET", "/api/v1/apps/app-a", None).await["guaranteed_quota"], 300);
     for peer in [first, second] {
-        peer.handle.drain(Duration::from_secs(5)).await;
-        peer.node.shut_down(Duration::from_secs(1)).await;
+        peer.stop().await;
     }
+}
+
+/// Two nodes that hear of each other.
+async fn pair(redis: &RedisServer, folder: &Path) -> (Peer, Peer) {
+    let first = Peer::start("node-01", redis, folder).await;
+    let second = Peer::start("node-02", redis, folder).await;
+    until_heard_by(redis, 2).await;
+    (first, second)
+}
+
+/// Waits until so many listen to questions.
+async fn until_heard_by(redis: &RedisServer, listeners: u64) {
+    let channel = "ratelimit:questions:{cluster-01}";
+    let all = async {
+        loop {
+            let told = redis.cli(&["PUBSUB", "NUMSUB", channel]).unwrap();
+            if told.lines().nth(1).is_some_and(|count| count.trim() == listeners.to_string()) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), all).await.expect("waited in vain");
+}
+
+fn made_up(number: u128) -> String {
+    format!("{number:032x}")
+}
+
+/// The nodes share a Redis and nothing else: each has a database and accounts of its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_decision_is_explained_by_a_node_that_did_not_make_it() {
+    let redis = RedisServer::start().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = pair(&redis, folder.path()).await;
+    let request = Request::new("app-a", Operation::Put).with_cost(1_000_000);
+    let decision = first.node.admit(&request).await.expect_err("it costs more than there ever is");
+    let id = first.node.record("app-a", &decision).to_string();
+    let own = first.explain(&id).await.expect(200);
+    assert_eq!((&own.body["verdict"], &own.body["cost"]["total"]), (&json!("refused"), &json!(1_000_000)));
+    assert!(!own.body["trace"].as_array().unwrap().is_empty(), "{}", own.body);
+    assert_eq!(second.find(&id).await, own.body);
+    let path = format!("/api/v1/decisions/{id}");
+    call_at(second.address(), "GET", &path, "nobody", None, &[]).await.expect(401);
+    let unknown = second.explain(&made_up(7)).await.expect(404);
+    let detail = "this node keeps no such decision, and the other node did not say that it does";
+    assert_eq!(unknown.body["detail"], detail);
+    for peer in [first, second] {
+        peer.stop().await;
+    }
+}
+
+/// How often a server was given a command, by scripts or otherwise.
+fn times(redis: &RedisServer, command: &str) -> u64 {
+    let stats = redis.cli(&["INFO", "commandstats"]).unwrap();
+    let line = stats.lines().find_map(|line| line.strip_prefix(&format!("cmdstat_{command}:calls=")));
+    line.and_then(|rest| rest.split(',').next()?.parse().ok()).unwrap_or(0)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flood_of_made_up_ids_does_not_reach_redis() {
+    let redis = RedisServer::start().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = pair(&redis, folder.path()).await;
+    let before = times(&redis, "publish");
+    let second = Arc::new(second);
+    let asking: Vec<_> = (0..100)
+        .map(|number| {
+            let second = Arc::clone(&second);
+            tokio::spawn(async move { second.explain(&made_up(number)).await })
+        })
+        .collect();
+    let (mut unknown, mut turned_away) = (0, 0);
+    for answer in asking {
+        match answer.await.unwrap() {
+            answer if answer.status == 404 => unknown += 1,
+            answer if answer.header("retry-after") == "1" => turned_away += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(unknown >= 4 && unknown + turned_away == 100, "{unknown} asked, {turned_away} turned away");
+    let published = times(&redis, "publish") - before;
+    // Each question is published once. There may be more than four if the machine was too slow to ask all at once.
+    assert!(published <= unknown, "{published} messages for {unknown} questions");
+    Arc::into_inner(second).unwrap().stop().await;
+    first.stop().await;
+}
+
+/// Whoever can write to Redis can answer, but only what a node would say, about what was asked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_strangers_leave_in_redis_is_not_shown() {
+    let redis = RedisServer::start().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = pair(&redis, folder.path()).await;
+    let cluster = second.node.standing().into_keys().next().unwrap();
+    let key = format!("ratelimit:{{{cluster}}}:answers");
+    let mut notices = first.node.ledger().notices(&cluster);
+    until_heard_by(&redis, 3).await;
+    // As a node would tell it.
+    let told = |id: &str| {
+        json!({"id": id, "at": 1_700_000_000_000_u64, "app": "app-a", "verdict": "refused", "reason": "app_exhausted",
+               "tier": "l2", "operation": "PUT", "bytes": 0, "units": 0, "base": 5, "bandwidth": 0, "limit": 1, "remaining": 0,
+               "retry_after": 1, "reset_after": 1, "policy_version": 1})
+    };
+    let id = made_up(7);
+    let mut strange = told(&id);
+    strange["tier"] = json!("<b>l2</b>");
+    let whole = told(&id).to_string();
+    let too_long = whole.clone() + &" ".repeat(5_000);
+    let other = told(&made_up(8)).to_string();
+    let answers = [
+        ("", ""),
+        ("", "{\"id\":"),
+        ("", &strange.to_string()),
+        ("", &too_long),
+        ("", &other),
+        ("ff", &whole),
+    ];
+    let (redis, second) = (&redis, Arc::new(second));
+    let mut leave = async |suffix: &str, answer: &str| {
+        let asking = tokio::spawn({
+            let (second, id) = (Arc::clone(&second), id.clone());
+            async move { second.explain(&id).await }
+        });
+        let question = tokio::time::timeout(Duration::from_secs(30), notices.next_question()).await.unwrap();
+        redis.cli(&["HSET", &key, &format!("{:032x}{suffix}", question.name), answer]).unwrap();
+        asking.await.unwrap().status
+    };
+    for (suffix, answer) in answers {
+        assert_eq!(leave(suffix, answer).await, 404, "{suffix} {answer:.60}");
+    }
+    let mut last = 404;
+    for _ in 0..10 {
+        last = leave("", &whole).await;
+        if last == 200 {
+            break;
+        }
+    }
+    assert_eq!(last, 200, "as a node would have told it");
+    Arc::into_inner(second).unwrap().stop().await;
+    first.stop().await;
 }

@@ -311,6 +311,9 @@ pub(crate) async fn history(database: &str) {
     world.call("GET", "/api/v1/decisions/0000", &token, None).await.expect(400);
     let unknown = format!("/api/v1/decisions/{}", "0".repeat(32));
     world.call("GET", &unknown, &token, None).await.expect(404);
+    world.call("GET", "/api/v1/decisions?limit=1000", &token, None).await.expect(200);
+    let too_many = world.call("GET", "/api/v1/decisions?limit=1001", &token, None).await.expect(400);
+    assert_eq!(too_many.wrong_fields(), ["limit"]);
     let passed = async |world: &World| {
         let dashboard = world.call("GET", "/api/v1/dashboard", &token, None).await.expect(200).body;
         dashboard["overview"]["total_requests_1h"].as_u64().unwrap()

@@ -9,8 +9,8 @@ use tollgate_node::DecisionId;
 
 /// Ask a running tollgate how a decision came about
 ///
-/// Refusals and a sample of what passed are kept for a while. Exits with 0 if the decision is known, 1 if it is not,
-/// and 2 if it could not be asked for.
+/// Refusals and a sample of what passed are kept for a while. Any node will do: it asks those that share its ledger. Exits with
+/// 0 if the decision is known, 1 if it is not, and 2 if it could not be asked for.
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
     /// The decision, as in the header X-Tollgate-Decision
@@ -30,15 +30,19 @@ impl Explain {
         let target = format!("/v1/decisions/{id}");
         let asked = client::ask(&self.door.url, Method::GET, &target, None);
         let answer = serve::runtime()?.block_on(asked)?;
-        let is_known = answer.status == StatusCode::OK;
+        let outcome = match answer.status {
+            StatusCode::OK => Outcome::Yes,
+            StatusCode::NOT_FOUND => Outcome::No,
+            _ => Outcome::Wrong,
+        };
         if self.json {
             output::print_json(&answer.content)?;
-        } else if is_known {
+        } else if outcome == Outcome::Yes {
             output::print(&explained(&answer.content))?;
         } else {
             output::complain(answer.content["message"].as_str().unwrap_or("no such decision"));
         }
-        Ok(if is_known { Outcome::Yes } else { Outcome::No })
+        Ok(outcome)
     }
 }
 

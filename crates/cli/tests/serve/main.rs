@@ -10,3 +10,4 @@ mod outage;
 mod process;
 mod proxies;
 mod support;
+mod traces;

@@ -3,7 +3,6 @@ use crate::error::Problem;
 use crate::gateway::{Network, network};
 use crate::reader::Table;
 use serde_json::{Value, json};
-use std::net::SocketAddr;
 
 /// The most origins and networks.
 const MAX_LISTED: usize = 100;
@@ -13,8 +12,6 @@ const MAX_LISTED: usize = 100;
 pub struct Admin {
     /// Where accounts, the audit and the versions of policies are kept: the path of an SQLite file, or `postgres://...`.
     pub database: Database,
-    /// Where other nodes reach the admin API of this one, if not where it listens.
-    pub advertise: Option<SocketAddr>,
     /// Other origins, like `https://console.example.com`, whose pages may use the API in a browser.
     pub origins: Vec<String>,
     /// Whose `X-Forwarded-For` is believed.
@@ -41,7 +38,6 @@ impl Default for Admin {
     fn default() -> Self {
         Self {
             database: Database("tollgate.db".into()),
-            advertise: None,
             origins: Vec::new(),
             trusted_proxies: Vec::new(),
             secure_cookies: false,
@@ -58,8 +54,6 @@ impl Admin {
     pub(super) fn read(mut table: Table<'_>) -> Option<Self> {
         let default = Self::default();
         let database = table.field("database").text(Database::EXPECTED, Database::parse);
-        let advertise =
-            table.field("advertise").text("an address like 10.0.0.7:8090", advertised).map(Some).or(None);
         let origins = table.field("origins").texts(MAX_LISTED, "an origin like https://example.com", origin);
         let trusted = table
             .field("trusted_proxies")
@@ -75,7 +69,6 @@ impl Admin {
         table.finish();
         Some(Self {
             database: database.or(default.database)?,
-            advertise: advertise?,
             origins: origins.or(Vec::new())?,
             trusted_proxies: trusted?,
             secure_cookies: secure_cookies?,
@@ -91,7 +84,6 @@ impl Admin {
         let networks: Vec<String> = self.trusted_proxies.iter().map(ToString::to_string).collect();
         json!({
             "database": self.database.to_string(),
-            "advertise": self.advertise.map(|address| address.to_string()),
             "origins": self.origins,
             "trusted_proxies": networks,
             "secure_cookies": self.secure_cookies,
@@ -102,13 +94,6 @@ impl Admin {
             "prometheus": self.prometheus,
         })
     }
-}
-
-/// An address that others can use: not one that stands for all of a machine.
-fn advertised(text: &str) -> Result<SocketAddr, Problem> {
-    let address: Option<SocketAddr> = text.parse().ok();
-    let usable = address.filter(|address| !address.ip().is_unspecified() && address.port() > 0);
-    usable.ok_or(Problem::Malformed("not an address that others can use"))
 }
 
 impl Database {

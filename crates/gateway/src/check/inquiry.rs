@@ -6,7 +6,7 @@ use super::service::Service;
 use http::request::Parts;
 use hyper::body::Incoming;
 use tollgate_core::cost::Operation;
-use tollgate_node::Request;
+use tollgate_node::{Request, TraceParent};
 
 /// A request that somebody asks about.
 #[derive(Debug)]
@@ -17,6 +17,7 @@ pub(super) struct Inquiry {
     bytes: u64,
     cost: Option<u64>,
     pub(super) options: Options,
+    pub(super) parent: Option<TraceParent>,
 }
 
 /// How it is to be answered.
@@ -33,18 +34,19 @@ impl Inquiry {
     pub(super) async fn read<L>(service: &Service<L>, parts: &Parts, body: Incoming) -> Result<Self, String> {
         let options = Options::parse(parts.uri.query().unwrap_or_default())?;
         match body::read(body).await? {
-            Some(fields) => Self::from_fields(fields, options),
+            Some(fields) => Self::from_fields(fields, parts, options),
             None => Self::from_headers(service, parts, options),
         }
     }
 
-    fn from_fields(mut fields: Fields, options: Options) -> Result<Self, String> {
+    fn from_fields(mut fields: Fields, parts: &Parts, options: Options) -> Result<Self, String> {
         let app = fields.app()?;
         let operation = fields.text("operation")?.map_or(Operation::Other, |name| Operation::parse(&name));
         let bytes = fields.number("bytes")?.unwrap_or_default();
         let cost = fields.tokens("cost")?;
         fields.finish("app, operation, bytes and cost")?;
-        Ok(Self { app, operation, bytes, cost, options })
+        let parent = TraceParent::of(&parts.headers);
+        Ok(Self { app, operation, bytes, cost, options, parent })
     }
 
     fn from_headers<L>(service: &Service<L>, parts: &Parts, options: Options) -> Result<Self, String> {
@@ -55,6 +57,7 @@ impl Inquiry {
             bytes: origin.bytes()?,
             cost: None,
             options,
+            parent: TraceParent::of(&parts.headers),
         })
     }
 

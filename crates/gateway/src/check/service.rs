@@ -15,7 +15,7 @@ use std::time::Instant;
 use tollgate_config::settings;
 use tollgate_ledger::{Ledger, Slots};
 use tollgate_node::answer::Answer;
-use tollgate_node::{DecisionId, Node, Record, wall};
+use tollgate_node::{DecisionId, Node, Record, Unexplained, wall};
 
 /// What is needed to answer.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl<L: Ledger + Slots + 'static> Service<L> {
             ["v1", "reservations", id, "complete"] if is_post => self.end(id, End::Complete, body).await,
             ["v1", "reservations", id, "cancel"] if is_post => self.end(id, End::Cancel, body).await,
             ["v1", "rollback" | "reservations", ..] => reply::wrong_method("POST"),
-            ["v1", "decisions", id] if is_get => self.explain(id),
+            ["v1", "decisions", id] if is_get => self.explain(id).await,
             ["health"] if is_get => reply::json(StatusCode::OK, &json!({"status": "ok"})),
             ["v1", "decisions", _] | ["health"] => reply::wrong_method("GET"),
             _ => reply::not_found("expected /v1/check, /v1/rollback, /v1/reservations or /v1/decisions/{id}"),
@@ -69,12 +69,12 @@ impl<L: Ledger + Slots + 'static> Service<L> {
         match self.node.admit(&request).await {
             Ok(permit) => {
                 let decision = permit.decision();
-                let id = self.node.record(&inquiry.app, &decision);
+                let id = self.node.record_within(&inquiry.app, &decision, inquiry.parent);
                 self.shelf.put(id, permit, Instant::now());
                 reply::pass(&decision, Some(id))
             }
             Err(decision) => {
-                let id = self.node.record(&inquiry.app, &decision);
+                let id = self.node.record_within(&inquiry.app, &decision, inquiry.parent);
                 reply::refuse(Answer::refusal(&decision, Some(id), wall()), status)
             }
         }
@@ -99,13 +99,25 @@ impl<L: Ledger + Slots + 'static> Service<L> {
     }
 
     /// `GET /v1/decisions/{id}`
-    fn explain(&self, id: &str) -> Reply {
-        let record = id.parse().ok().and_then(|id| self.node.explain(id));
-        match record {
-            Some(record) => reply::json(StatusCode::OK, &explained(&record)),
-            None => reply::not_found("no such decision, or it is not kept any more"),
+    async fn explain(&self, id: &str) -> Reply {
+        let id = match id.parse::<DecisionId>() {
+            Ok(id) => id,
+            Err(error) => return reply::not_found(&error.to_string()),
+        };
+        match self.node.explain_anywhere(id).await {
+            Ok(record) => reply::json(StatusCode::OK, &explained(&record)),
+            Err(why) => unexplained(&why),
         }
     }
+}
+
+fn unexplained(why: &Unexplained) -> Reply {
+    let (status, error) = match why {
+        Unexplained::Unknown { .. } => return reply::not_found(&why.to_string()),
+        Unexplained::Busy => (StatusCode::TOO_MANY_REQUESTS, "too_many_requests"),
+        Unexplained::Unasked(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+    };
+    reply::json(status, &json!({"error": error, "message": why.to_string()}))
 }
 
 fn explained(record: &Record) -> Value {

@@ -16,7 +16,7 @@ use tollgate_core::reason::Reason;
 use tollgate_ledger::{Ledger, Slots};
 use tollgate_node::answer::Answer;
 use tollgate_node::connection::{self, Denied, Guard};
-use tollgate_node::{App, Node, NotYet, Permit, Request, wall};
+use tollgate_node::{App, Node, NotYet, Permit, Request, TraceParent, wall};
 
 /// Asks a node about every request: is there room for one more of its application, and can it pay. What can be
 /// decided in memory is decided at once.
@@ -32,6 +32,8 @@ struct Question {
     bytes: u64,
     client: IpAddr,
     body: BodySize,
+    /// Looked for only where something is to be recorded.
+    parent: Option<TraceParent>,
 }
 
 /// A request that has room, or was let in without because its application is in shadow mode.
@@ -58,19 +60,23 @@ impl<L: Ledger + Slots + 'static> Gate for Toll<L> {
         let question = Question::of(request);
         let name = request.app.unwrap_or_default();
         let Some(app) = self.0.resolve(name) else {
-            return Admission::Decided(self.turn_away(name, question));
+            return Admission::Decided(self.turn_away(name, question.within(request)));
         };
         let room = match self.0.try_connect(&app, question.client) {
             Ok(guard) => Ok(guard),
             Err(Denied::Refused(refused)) if app.terms().policy.shadow => Err(refused.reason),
             Err(Denied::Refused(refused)) => return Admission::Decided(no_room(&refused)),
-            Err(Denied::NoSlot) => return Admission::Waiting(self.ask_for_room(app, question)),
+            Err(Denied::NoSlot) => {
+                return Admission::Waiting(self.ask_for_room(app, question.within(request)));
+            }
         };
         match self.0.check_of(&app, &question.request(&app)) {
             Ok(permit) => Admission::Decided(Verdict::Pass(TollTicket::new(permit, room, question.body))),
-            Err(NotYet::Refused(decision)) => Admission::Decided(self.refuse(&app, &decision)),
+            Err(NotYet::Refused(decision)) => {
+                Admission::Decided(self.refuse(&app, &decision, question.within(request)))
+            }
             Err(NotYet::Miss(miss)) => {
-                let toll = self.clone();
+                let (toll, question) = (self.clone(), question.within(request));
                 Admission::Waiting(Box::pin(async move {
                     toll.conclude(&app, toll.0.wait(miss).await, room, question)
                 }))
@@ -107,19 +113,21 @@ impl<L: Ledger + Slots + 'static> Toll<L> {
     ) -> Verdict<TollTicket> {
         match decided {
             Ok(permit) => Verdict::Pass(TollTicket::new(permit, room, question.body)),
-            Err(decision) => self.refuse(app, &decision),
+            Err(decision) => self.refuse(app, &decision, question),
         }
     }
 
-    fn refuse(&self, app: &App, decision: &Decision) -> Verdict<TollTicket> {
-        refusal(self.0.record(app.id(), decision), decision)
+    fn refuse(&self, app: &App, decision: &Decision, question: Question) -> Verdict<TollTicket> {
+        refusal(self.0.record_within(app.id(), decision, question.parent), decision)
     }
 
     /// The request of an application that nobody knows.
     fn turn_away(&self, name: &str, question: Question) -> Verdict<TollTicket> {
         let request = Request::new(name, question.operation).with_bytes(question.bytes);
         match self.0.check(&request) {
-            Err(NotYet::Refused(decision)) => refusal(self.0.record(name, &decision), &decision),
+            Err(NotYet::Refused(decision)) => {
+                refusal(self.0.record_within(name, &decision, question.parent), &decision)
+            }
             // It became known in this very moment.
             Ok(_) | Err(NotYet::Miss(_)) => no_room(&connection::Refused::UNKNOWN_APP),
         }
@@ -129,7 +137,12 @@ impl<L: Ledger + Slots + 'static> Toll<L> {
 impl Question {
     fn of(request: &RequestInfo<'_>) -> Self {
         let RequestInfo { operation, presumed_bytes, client, body, .. } = *request;
-        Self { operation, bytes: presumed_bytes, client, body }
+        Self { operation, bytes: presumed_bytes, client, body, parent: None }
+    }
+
+    /// The same with the span that the request told of.
+    fn within(self, request: &RequestInfo<'_>) -> Self {
+        Self { parent: TraceParent::of(request.headers), ..self }
     }
 
     fn request<'a>(&self, app: &'a App) -> Request<'a> {

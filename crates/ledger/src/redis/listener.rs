@@ -1,12 +1,13 @@
 //! Listens to what scripts publish, on a connection of its own.
 //!
-//! In a cluster of servers the channel lies in one slot, and whoever listens has to sit with a server that has that
+//! In a cluster of servers the channels lie in one slot, and whoever listens has to sit with a server that has that
 //! slot. One that has not says which has.
 
 use super::CONNECT_TIMEOUT;
 use super::address::Address;
 use super::jitter::up_to;
-use crate::notice::Notices;
+use crate::notice::{Loudspeaker, Notices};
+use crate::script::Channels;
 use ::redis::aio::MultiplexedConnection;
 use ::redis::{
     AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, ProtocolVersion, PushInfo, PushKind,
@@ -17,7 +18,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
@@ -32,16 +33,16 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 /// How often an attempt is sent on to another server before it starts over.
 const MAX_REDIRECTS: usize = 3;
 
-/// Hints from `channel` until nobody listens any more. Outside of a runtime there are none.
-pub(super) fn listen(address: &Arc<Address>, channel: &str) -> Notices {
+/// Hints from those channels until nobody listens any more. Outside of a runtime there are none.
+pub(super) fn listen(address: &Arc<Address>, channels: &Channels) -> Notices {
     let Ok(runtime) = Handle::try_current() else { return Notices::silent() };
-    let (hints, latest) = watch::channel(0);
-    let listener =
-        Listener { address: Arc::clone(address), channel: channel.to_owned(), hints: Arc::new(hints) };
+    let (channels, hints) = (Arc::new(channels.clone()), Arc::new(Loudspeaker::new()));
+    let notices = hints.listen();
+    let listener = Listener { address: Arc::clone(address), channels, hints };
     let task = runtime.spawn(async move {
         listener.run().await;
     });
-    Notices::from_source(latest, Task(task.abort_handle()))
+    notices.kept_by(Task(task.abort_handle()))
 }
 
 /// A task that ends with its owner.
@@ -55,8 +56,8 @@ impl Drop for Task {
 
 struct Listener {
     address: Arc<Address>,
-    channel: String,
-    hints: Arc<watch::Sender<u64>>,
+    channels: Arc<Channels>,
+    hints: Arc<Loudspeaker>,
 }
 
 /// A connection that has subscribed.
@@ -104,20 +105,41 @@ impl Listener {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(CONNECT_TIMEOUT))
             .set_response_timeout(Some(CONNECT_TIMEOUT))
-            .set_push_sender(receiver(Arc::clone(&self.hints), Arc::clone(&is_over)));
+            .set_push_sender(self.receiver(Arc::clone(&is_over)));
         let connection = client.get_multiplexed_async_connection_with_config(&config);
         Ok(Seat { connection: bounded(CONNECT_TIMEOUT, connection).await?, is_over })
     }
 
     async fn subscribe(&self, connection: &mut MultiplexedConnection) -> Result<(), RedisError> {
-        let mut say = async |command| ::redis::cmd(command).arg(&self.channel).exec_async(connection).await;
-        if !self.address.is_cluster {
-            return say("SUBSCRIBE").await;
+        for channel in [&self.channels.changes, &self.channels.questions] {
+            let mut say = async |command| ::redis::cmd(command).arg(channel).exec_async(connection).await;
+            if !self.address.is_cluster {
+                say("SUBSCRIBE").await?;
+                continue;
+            }
+            match say("SSUBSCRIBE").await {
+                // Servers before 7.0: scripts tell everybody then.
+                Err(error) if is_unknown_command(&error) => say("SUBSCRIBE").await?,
+                answer => answer?,
+            }
         }
-        match say("SSUBSCRIBE").await {
-            // Servers before 7.0: scripts tell everybody then.
-            Err(error) if is_unknown_command(&error) => say("SUBSCRIBE").await,
-            answer => answer,
+        Ok(())
+    }
+
+    /// Takes what the server sends by itself. Of versions it keeps the latest, of questions a few, so nothing piles up.
+    fn receiver(
+        &self,
+        is_over: Arc<Notify>,
+    ) -> impl Fn(PushInfo) -> Result<(), Infallible> + Send + Sync + 'static {
+        let (channels, hints) = (Arc::clone(&self.channels), Arc::clone(&self.hints));
+        move |push| {
+            match push.kind {
+                PushKind::Message | PushKind::SMessage => hear(&push.data, &channels, &hints),
+                // The slot has moved away.
+                PushKind::Disconnection | PushKind::SUnsubscribe => is_over.notify_one(),
+                _ => {}
+            }
+            Ok(())
         }
     }
 }
@@ -135,30 +157,17 @@ impl Seat {
     }
 }
 
-/// Takes what the server sends by itself. It keeps the latest version only, so nothing piles up.
-fn receiver(
-    hints: Arc<watch::Sender<u64>>,
-    is_over: Arc<Notify>,
-) -> impl Fn(PushInfo) -> Result<(), Infallible> + Send + Sync + 'static {
-    move |push| {
-        match push.kind {
-            PushKind::Message | PushKind::SMessage => {
-                if let Some(version) = version(&push.data) {
-                    hints.send_replace(version);
-                }
-            }
-            // The slot has moved away.
-            PushKind::Disconnection | PushKind::SUnsubscribe => is_over.notify_one(),
-            _ => {}
+/// Passes on what was published. Anybody may publish anything: what is neither a version nor a question is no hint.
+fn hear(message: &[Value], channels: &Channels, hints: &Loudspeaker) {
+    let [Value::BulkString(channel), Value::BulkString(text)] = message else { return };
+    let Ok(text) = str::from_utf8(text) else { return };
+    if channel == channels.questions.as_bytes() {
+        if let Ok(question) = text.parse() {
+            hints.ask(question);
         }
-        Ok(())
+    } else if let Ok(version) = text.parse() {
+        hints.tell(version);
     }
-}
-
-/// The version in a message. Anybody may publish anything: what is not a version is no hint.
-fn version(message: &[Value]) -> Option<u64> {
-    let [_channel, Value::BulkString(text)] = message else { return None };
-    str::from_utf8(text).ok()?.parse().ok()
 }
 
 fn is_unknown_command(error: &RedisError) -> bool {

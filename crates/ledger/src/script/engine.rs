@@ -15,11 +15,25 @@ pub trait Engine: Send + Sync {
         args: Vec<Vec<u8>>,
     ) -> impl Future<Output = Result<Value, EngineError>> + Send;
 
-    /// Hints from what scripts publish to `channel`. An engine that cannot listen has none.
-    fn notices(&self, channel: &str) -> Notices {
-        let _ = channel;
+    /// Hints from what scripts publish. An engine that cannot listen has none.
+    fn notices(&self, channels: &Channels) -> Notices {
+        let _ = channels;
         Notices::silent()
     }
+
+    /// Whether what publishing returns counts all who listen. In a cluster of servers each counts its own.
+    fn counts_all(&self) -> bool {
+        true
+    }
+}
+
+/// Where scripts publish what concerns a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Channels {
+    /// The versions of its changes.
+    pub changes: String,
+    /// What its nodes ask each other.
+    pub questions: String,
 }
 
 /// What a script returned.

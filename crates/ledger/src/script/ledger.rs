@@ -1,10 +1,12 @@
 use super::engine::{Engine, EngineError};
+use super::question;
 use super::text::{self, Script};
 use super::wire::{self, Args, Reply};
 use crate::book::Audit;
 use crate::ledger::{Answer, Ledger};
 use crate::notice::Notices;
 use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Seed, Sync, SyncReply};
+use crate::question::{Asked, Question, name};
 use tollgate_core::borrow::Repayment;
 use tollgate_core::id::{AppId, ClusterId};
 use tollgate_core::quota::Capacity;
@@ -132,8 +134,28 @@ impl<E: Engine> Ledger for ScriptLedger<E> {
         self.run(&text::AUDIT, cluster, Args::new()).await?.audit()
     }
 
+    async fn ask(&self, cluster: &ClusterId, question: &Question) -> Answer<Asked> {
+        let args = Args::new().text(&name(question.name)).text(&question.text);
+        let mut reply = self.run(&question::ASK, cluster, args).await?;
+        if reply.is_at_end() {
+            return Ok(Asked::Refused);
+        }
+        let heard = reply.number()?;
+        Ok(Asked::Told(self.engine.counts_all().then_some(heard)))
+    }
+
+    async fn answer(&self, cluster: &ClusterId, question: u128, text: &str) -> Answer<bool> {
+        let args = Args::new().text(&name(question)).text(text);
+        Ok(self.run(&question::ANSWER, cluster, args).await?.number()? == 1)
+    }
+
+    async fn answer_to(&self, cluster: &ClusterId, question: u128) -> Answer<Option<String>> {
+        let mut reply = self.run(&question::ANSWER_TO, cluster, Args::new().text(&name(question))).await?;
+        if reply.is_at_end() { Ok(None) } else { reply.text().map(Some) }
+    }
+
     fn notices(&self, cluster: &ClusterId) -> Notices {
-        self.engine.notices(&wire::channel(cluster))
+        self.engine.notices(&wire::channels(cluster))
     }
 }
 

@@ -7,12 +7,13 @@ mod board;
 mod connection;
 mod engine;
 mod ledger;
+mod question;
 #[cfg(feature = "mlua")]
 mod stand_in;
 mod text;
 mod wire;
 
-pub use engine::{Engine, EngineError, Value};
+pub use engine::{Channels, Engine, EngineError, Value};
 pub use ledger::ScriptLedger;
 #[cfg(feature = "mlua")]
 pub use stand_in::{MluaEngine, Store};

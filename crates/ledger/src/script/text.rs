@@ -1,6 +1,6 @@
 //! The scripts as they are shipped: the clock, the book and one operation each.
 
-use super::{board, connection};
+use super::{board, connection, question};
 
 /// A script, ready to be loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +78,9 @@ macro_rules! scripts {
             &connection::EVENTS,
             &board::PIN,
             &board::PINNED,
+            &question::ASK,
+            &question::ANSWER,
+            &question::ANSWER_TO,
         ];
     };
 }

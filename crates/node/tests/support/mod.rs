@@ -16,6 +16,7 @@ use tollgate_core::units::{Millis, Ratio, Tokens};
 use tollgate_ledger::book::Audit;
 use tollgate_ledger::connection::{ConnectionEvent, Hold, HoldReply, NodeStats, Report};
 use tollgate_ledger::protocol::{AppView, Changes, ClusterView, PutApp, Seed, Sync, SyncReply};
+use tollgate_ledger::question::{Asked, Question};
 use tollgate_ledger::{Answer, Ledger, LedgerClock, LedgerError, MemoryLedger, Slots};
 use tollgate_node::{Node, Request, Setup};
 
@@ -208,6 +209,9 @@ impl<L: Ledger> Ledger for Moody<L> {
         apps(cluster: &ClusterId, after: Option<&AppId>, limit: u32) -> Vec<AppView>;
         cluster(cluster: &ClusterId) -> ClusterView;
         audit(cluster: &ClusterId) -> Audit;
+        ask(cluster: &ClusterId, question: &Question) -> Asked;
+        answer(cluster: &ClusterId, question: u128, text: &str) -> bool;
+        answer_to(cluster: &ClusterId, question: u128) -> Option<String>;
     }
 }
 

@@ -8,7 +8,7 @@ mod store;
 
 pub use store::Store;
 
-use super::{Engine, EngineError, Script, Value};
+use super::{Channels, Engine, EngineError, Script, Value};
 use crate::clock::LedgerClock;
 use crate::notice::Notices;
 use command::Command;
@@ -86,8 +86,8 @@ impl Engine for MluaEngine {
         self.run(script, key, &args).map_err(broken)
     }
 
-    fn notices(&self, channel: &str) -> Notices {
-        lock(&self.server).post.hub.listen(&channel.to_owned())
+    fn notices(&self, channels: &Channels) -> Notices {
+        lock(&self.server).post.listen(channels)
     }
 }
 

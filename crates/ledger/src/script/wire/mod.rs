@@ -8,14 +8,18 @@ mod view;
 pub(super) use args::Args;
 pub(super) use reply::{Reply, unexpected};
 
+use super::Channels;
 use tollgate_core::id::ClusterId;
 
-/// Where scripts say that a cluster has changed.
-pub(super) fn channel(cluster: &ClusterId) -> String {
-    format!("ratelimit:config:{{{cluster}}}")
+/// Where scripts tell of a cluster. What is in braces decides the hash slot: channels and keys share it.
+pub(super) fn channels(cluster: &ClusterId) -> Channels {
+    Channels {
+        changes: format!("ratelimit:config:{{{cluster}}}"),
+        questions: format!("ratelimit:questions:{{{cluster}}}"),
+    }
 }
 
-/// The key of a cluster, from which all its keys derive. What is in braces decides the hash slot: they all share it.
+/// The key of a cluster, from which all its keys derive.
 pub(super) fn key(cluster: &ClusterId) -> String {
     format!("ratelimit:{{{cluster}}}")
 }

@@ -1,7 +1,14 @@
 //! The last decisions, for whoever wants to know why.
 
+mod inquiry;
+mod told;
+
+pub(crate) use inquiry::Inquiries;
+pub use inquiry::Unexplained;
+
 use crate::names::Names;
 use crate::sync::lock;
+use crate::trace::TraceParent;
 use serde::{Serialize, Serializer};
 use std::collections::VecDeque;
 use std::fmt;
@@ -36,6 +43,8 @@ pub struct Record {
     pub app: String,
     /// The decision.
     pub decision: Decision,
+    /// The span of the caller that it is part of, if the request told of one.
+    pub parent: Option<TraceParent>,
 }
 
 /// Keeps the last decisions: all refusals up to a rate, and a sample of what passes.
@@ -47,7 +56,14 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn record(&self, app: &str, decision: &Decision, now: Nanos, at: Millis) -> DecisionId {
+    pub(crate) fn record(
+        &self,
+        app: &str,
+        decision: &Decision,
+        parent: Option<TraceParent>,
+        now: Nanos,
+        at: Millis,
+    ) -> DecisionId {
         let (name, count) = self.names.next();
         let id = DecisionId(name);
         let is_kept = match decision.verdict.reason() {
@@ -56,7 +72,7 @@ impl Recorder {
         };
         if is_kept {
             let app = app.chars().take(MAX_LEN).collect();
-            self.keep(Record { id, at, app, decision: *decision });
+            self.keep(Record { id, at, app, decision: *decision, parent });
         }
         id
     }
@@ -160,7 +176,7 @@ mod tests {
     #[test]
     fn a_refusal_is_found_by_its_name() {
         let recorder = Recorder::default();
-        let id = recorder.record("app-a", &refused(), Nanos::ZERO, Millis::new(7));
+        let id = recorder.record("app-a", &refused(), None, Nanos::ZERO, Millis::new(7));
         let record = recorder.find(id.to_string().parse().unwrap()).unwrap();
         assert_eq!((record.at, record.app.as_str()), (Millis::new(7), "app-a"));
         assert_eq!("0123".parse::<DecisionId>(), Err(NotADecision));
@@ -170,11 +186,11 @@ mod tests {
     fn keeps_a_bounded_number_of_bounded_records() {
         let recorder = Recorder::default();
         let name = "x".repeat(10_000);
-        let first = recorder.record(&name, &refused(), Nanos::ZERO, Millis::ZERO);
+        let first = recorder.record(&name, &refused(), None, Nanos::ZERO, Millis::ZERO);
         assert_eq!(recorder.find(first).unwrap().app.len(), MAX_LEN);
         for second in 1..=10 {
             for _ in 0..5_000 {
-                recorder.record(&name, &refused(), Nanos::from_secs(second), Millis::ZERO);
+                recorder.record(&name, &refused(), None, Nanos::from_secs(second), Millis::ZERO);
             }
         }
         assert_eq!(recorder.find(first), None);
@@ -185,11 +201,11 @@ mod tests {
     fn a_flood_of_refusals_is_sampled_and_so_is_what_passes() {
         let recorder = Recorder::default();
         for _ in 0..3_000 {
-            recorder.record("a", &refused(), Nanos::ZERO, Millis::ZERO);
+            recorder.record("a", &refused(), None, Nanos::ZERO, Millis::ZERO);
         }
         assert_eq!(recorder.latest(usize::MAX).len(), 1_000);
         for _ in 0..SAMPLED * 10 {
-            recorder.record("a", &decision(Verdict::Allowed), Nanos::ZERO, Millis::ZERO);
+            recorder.record("a", &decision(Verdict::Allowed), None, Nanos::ZERO, Millis::ZERO);
         }
         assert_eq!(recorder.latest(usize::MAX).len(), 1_010);
     }
