@@ -61,10 +61,11 @@ impl Kind {
 }
 
 impl Size {
-    /// How many times as many nodes and applications it has, as `other`.
+    /// How many times the work of `other` it makes: as many as it has nodes. Applications hardly matter, as long as each node
+    /// has as many requests.
     #[allow(clippy::cast_precision_loss, reason = "for people")]
     pub(super) fn growth(&self, other: &Self) -> f64 {
-        (self.nodes as f64 / other.nodes as f64) * (self.apps as f64 / other.apps as f64)
+        self.nodes as f64 / other.nodes as f64
     }
 
     /// The story that is played.
