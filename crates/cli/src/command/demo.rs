@@ -10,6 +10,7 @@ use crate::system::{self, Doors, Ports, Source, System};
 use anyhow::Context;
 use clap::Args;
 use redis::Redis;
+use std::fmt::Write;
 use std::io::{IsTerminal, stdout};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -116,10 +117,11 @@ fn introduction(systems: &[System], redis: Option<&Redis>) -> String {
     let Doors { gateway, check, rls, admin } = first.doors();
     let password = first.first_password().unwrap_or_default();
     let where_kept = if redis.is_some() { "on Redis" } else { "in memory" };
-    let others: String = others
-        .iter()
-        .map(|other| format!("\x20          http://{}  (another)\n", other.doors().gateway))
-        .collect();
+    let mut more = String::new();
+    for other in others {
+        // Writing to a string cannot fail.
+        let _ = writeln!(more, "\x20          http://{}  (another)", other.doors().gateway);
+    }
     let redis = redis.map_or(String::new(), |redis| {
         let (address, process) = (redis.address(), redis.process());
         format!(
@@ -132,7 +134,7 @@ fn introduction(systems: &[System], redis: Option<&Redis>) -> String {
          \x20 app-a          10000 tokens/s, up to 50000 saved, priority 1\n\
          \x20 app-c           5000 tokens/s, up to 20000 saved, priority 2; it lists a lot, at 500 tokens each\n\
          \n\
-         \x20 gateway  http://{gateway}  (in front of a small server of the demo's own)\n{others}\
+         \x20 gateway  http://{gateway}  (in front of a small server of the demo's own)\n{more}\
          \x20 check    http://{check}/v1/check\n\
          \x20 rls      grpc://{rls}  (Envoy's rate limit service)\n\
          \x20 console  http://{admin}  (user admin, password {password}; it asks for another)\n\

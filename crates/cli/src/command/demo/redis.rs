@@ -33,9 +33,9 @@ impl Redis {
         getrandom::fill(&mut secret).context("cannot make a password for the demo's Redis")?;
         let password = format!("{:032x}", u128::from_le_bytes(secret));
         let settings = format!(
-            "bind 127.0.0.1\nport {}\nrequirepass {password}\ndir {:?}\nsave \"\"\nappendonly no\n",
+            "bind 127.0.0.1\nport {}\nrequirepass {password}\ndir \"{}\"\nsave \"\"\nappendonly no\n",
             address.port(),
-            home
+            home.display()
         );
         // Not on the command line, which everybody on the machine can read.
         let file = home.join("redis.conf");
