@@ -19,6 +19,9 @@ use tollgate_core::units::Millis;
 use tollgate_ledger::MemoryLedger;
 use tollgate_node::{App, Node, Request, Setup};
 
+/// How long it takes until leases have followed the demand.
+const SETTLING: Duration = Duration::from_secs(3);
+
 /// All that may be promised of the largest cluster there can be.
 const PROMISABLE: u64 = 900_000_000;
 
@@ -109,18 +112,25 @@ impl Ours {
         Ok(Self { node, runtime })
     }
 
-    /// Waits until all have something to spend: a new cluster has less than a second's worth for all of them.
+    /// Waits until all have something to spend, as a new cluster has less than a second's worth for all of them; then
+    /// asks for all of them for a while, until what is held of each is what the race will ask for.
     fn warm_up(&self, apps: u32) -> anyhow::Result<()> {
         let deadline = Instant::now() + Duration::from_secs(10);
-        let mut cold: Vec<String> = (0..apps).map(key).collect();
+        let names: Vec<String> = (0..apps).map(key).collect();
+        let mut cold: Vec<&String> = names.iter().collect();
         loop {
             cold.retain(|name| !self.decide(name));
             if cold.is_empty() {
-                return Ok(());
+                break;
             }
             ensure!(Instant::now() < deadline, "{} applications are refused for too long", cold.len());
             sleep(Duration::from_millis(50));
         }
+        let start = Instant::now();
+        while start.elapsed() < SETTLING {
+            names.iter().for_each(|name| _ = black_box(self.decide(name)));
+        }
+        Ok(())
     }
 
     #[inline]

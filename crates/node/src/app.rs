@@ -6,6 +6,7 @@ use crate::desk::Refused;
 use crate::dry::{Dry, Spell};
 use crate::permit::Permit;
 use crate::purse::Purse;
+use crate::request::Request;
 use crate::tally::{Cell, Tally};
 use arc_swap::ArcSwap;
 use std::fmt;
@@ -56,7 +57,7 @@ const _: () = assert!(size_of::<App>() + 2 * size_of::<usize>() == 64);
 
 /// A short name in two words, to be compared at a glance; of a longer one only that it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Head([u64; 2]);
+pub(crate) struct Head([u64; 2]);
 
 /// The terms in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,10 +96,15 @@ impl App {
         &self.rest.id
     }
 
-    /// Whether that is its name.
+    /// Whether that is its name, of which this is the head.
     #[inline]
-    pub(crate) fn is_called(&self, name: &str) -> bool {
-        self.head == Head::of(name) && (self.head != Head::LONG || *self.rest.id == *name)
+    pub(crate) fn is_called(&self, name: &str, head: Head) -> bool {
+        self.head == head && (head != Head::LONG || *self.rest.id == *name)
+    }
+
+    /// The head of its name.
+    pub(crate) const fn head(&self) -> Head {
+        self.head
     }
 
     /// The terms in force.
@@ -144,6 +150,12 @@ impl App {
             self.rest.bell.runs_low(&self.rest.id);
         }
         true
+    }
+
+    /// The same for a request, at its price.
+    #[inline]
+    pub(crate) fn pays(&self, request: &Request<'_>) -> bool {
+        self.pay(&request.price(|| self.price(request.operation, request.bytes)))
     }
 
     /// Gives back what a request had paid.
@@ -283,11 +295,12 @@ impl App {
 }
 
 impl Head {
-    const LONG: Self = Self([u64::MAX; 2]);
+    /// That of every name which does not fit.
+    pub(crate) const LONG: Self = Self([u64::MAX; 2]);
 
     /// Up to fifteen bytes with zeros behind them, and the length in the last byte.
     #[inline]
-    fn of(name: &str) -> Self {
+    pub(crate) fn of(name: &str) -> Self {
         let name = name.as_bytes();
         let bits = |bytes: usize| u32::try_from(bytes * 8).unwrap_or(u32::MAX);
         let [low, high] = match (name.first_chunk(), name.last_chunk()) {
@@ -300,6 +313,16 @@ impl Head {
             _ => [name.iter().rev().fold(0, |low, &byte| low << 8 | u64::from(byte)), 0],
         };
         Self([low, high | (name.len() as u64) << 56])
+    }
+
+    /// Spreads heads over all numbers, in another way for each pair of keys.
+    #[inline]
+    pub(crate) fn hash(self, keys: [u64; 2]) -> u64 {
+        let [low, high] = self.0;
+        let wide = u128::from(low ^ keys[0]) * u128::from(high ^ keys[1]);
+        #[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
+        let folded = (wide >> 64) as u64 ^ wide as u64;
+        folded
     }
 }
 

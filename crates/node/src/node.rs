@@ -187,15 +187,8 @@ impl<L: Ledger + Slots + 'static> Node<L> {
     /// way to ask by name, since nothing has to be held.
     #[inline]
     pub fn pass(&self, request: &Request<'_>) -> Result<(), NotYet> {
-        let inner = &*self.inner;
-        let decided = inner.roster.with(request.app, |app| {
-            let price = request.price(|| app.price(request.operation, request.bytes));
-            if app.pay(&price) { Ok(()) } else { inner.miss(app, price).map(Permit::keep) }
-        });
-        match decided {
-            Some(decided) => decided,
-            None => inner.check_stranger(request).map(Permit::keep),
-        }
+        let is_paid = self.inner.roster.with(request.app, |app| app.pays(request));
+        if is_paid == Some(true) { Ok(()) } else { self.inner.pass_later(request) }
     }
 
     /// Decides about a request of an application that was [found](Node::resolve) before.
@@ -323,6 +316,14 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
             return Ok(Permit::paid(Arc::clone(app), price));
         }
         self.miss(app, price)
+    }
+
+    /// A request that did not pass at once: what is written about it is nothing that others have to make room for.
+    #[cold]
+    #[inline(never)]
+    fn pass_later(&self, request: &Request<'_>) -> Result<(), NotYet> {
+        let decided = self.roster.with(request.app, |app| self.check(app, request));
+        decided.unwrap_or_else(|| self.check_stranger(request)).map(Permit::keep)
     }
 
     #[cold]

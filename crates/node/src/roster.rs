@@ -1,6 +1,6 @@
 //! The applications that a node knows.
 
-use crate::app::{App, Terms};
+use crate::app::{App, Head, Terms};
 use crate::bell::Bell;
 use crate::sync::lock;
 use arc_swap::ArcSwap;
@@ -18,25 +18,48 @@ use tollgate_core::id::{AppId, ClusterId};
 #[derive(Clone, Debug, Default)]
 struct Apps {
     table: HashTable<Arc<App>>,
-    state: RandomState,
+    hashing: Hashing,
+}
+
+/// How names become numbers: short ones by their head, which is needed anyway.
+#[derive(Clone, Debug)]
+struct Hashing {
+    keys: [u64; 2],
+    long: RandomState,
+}
+
+impl Default for Hashing {
+    fn default() -> Self {
+        let long = RandomState::default();
+        Self { keys: [long.hash_one(0), long.hash_one(1)], long }
+    }
+}
+
+impl Hashing {
+    #[inline]
+    fn hash(&self, name: &str, head: Head) -> u64 {
+        if head == Head::LONG { self.long.hash_one(name) } else { head.hash(self.keys) }
+    }
 }
 
 impl Apps {
     #[inline]
     fn get(&self, id: &str) -> Option<&Arc<App>> {
-        self.table.find(self.state.hash_one(id), |app| app.is_called(id))
+        let head = Head::of(id);
+        self.table.find(self.hashing.hash(id, head), |app| app.is_called(id, head))
     }
 
     /// Adds an application; returns the one that had its name.
     fn insert(&mut self, app: Arc<App>) -> Option<Arc<App>> {
         let old = self.remove(app.id());
-        let hash = |app: &Arc<App>| self.state.hash_one::<&str>(app.id());
+        let hash = |app: &Arc<App>| self.hashing.hash(app.id(), app.head());
         self.table.insert_unique(hash(&app), app, hash);
         old
     }
 
     fn remove(&mut self, id: &str) -> Option<Arc<App>> {
-        let found = self.table.find_entry(self.state.hash_one(id), |app| app.is_called(id)).ok()?;
+        let head = Head::of(id);
+        let found = self.table.find_entry(self.hashing.hash(id, head), |app| app.is_called(id, head)).ok()?;
         Some(found.remove().0)
     }
 }
@@ -88,11 +111,22 @@ impl Roster {
     pub fn with<R>(&self, id: &str, f: impl FnOnce(&Arc<App>) -> R) -> Option<R> {
         SEEN.with(|seen| {
             let stamp = self.stamp.load(Ordering::Acquire);
-            if seen.borrow().stamp != stamp {
-                *seen.borrow_mut() = Seen { stamp, apps: Some(self.apps.load_full()) };
+            let known = seen.borrow();
+            if known.stamp == stamp {
+                return known.apps.as_ref()?.get(id).map(f);
             }
-            seen.borrow().apps.as_ref()?.get(id).map(f)
+            drop(known);
+            let apps = self.look_again(seen, stamp);
+            apps.get(id).map(f)
         })
+    }
+
+    /// The thread has not seen the last change, or has looked at another roster since.
+    #[cold]
+    fn look_again(&self, seen: &RefCell<Seen>, stamp: u64) -> Arc<Apps> {
+        let apps = self.apps.load_full();
+        *seen.borrow_mut() = Seen { stamp, apps: Some(Arc::clone(&apps)) };
+        apps
     }
 
     /// All applications, in no order.

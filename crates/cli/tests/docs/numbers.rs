@@ -29,7 +29,8 @@ fn the_stories_that_sizing_speaks_of_are_told_as_they_go() {
     assert_eq!(stories.len(), 3, "{stories:?}");
     for (file, columns) in stories {
         let scenario = root().join("scenarios").join(&file);
-        let output = Command::new(env!("CARGO_BIN_EXE_tollgate")).arg("simulate").arg(scenario).output().unwrap();
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_tollgate")).arg("simulate").arg(scenario).output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
         let [nodes, applications, _, calls, per_thousand, busy] = columns.try_into().unwrap();
         assert_eq!(nodes, before(&said, " nodes,"), "{file}: nodes");
@@ -49,8 +50,7 @@ fn what_was_measured_is_what_was_saved() {
     let said = [("docs/operations.md", "ledger.md", &["9,349", "83,764"][..])];
     for (page, results, numbers) in said {
         let plain = |file: &Path| read_to_string(file).unwrap().replace(',', "");
-        let (page, results) =
-            (plain(&root().join(page)), plain(&root().join("bench/results").join(results)));
+        let (page, results) = (plain(&root().join(page)), plain(&root().join("bench/results").join(results)));
         for number in numbers.iter().map(|number| number.replace(',', "")) {
             assert!(page.contains(&number), "{number} is not said any more");
             assert!(results.contains(&number), "{number} was not measured");
