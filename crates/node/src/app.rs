@@ -146,16 +146,36 @@ impl App {
     pub(crate) fn pay(&self, price: &Price) -> bool {
         let Some(left) = self.purse.take(price.tokens()) else { return false };
         self.spent(price.operation).count(price.cost());
-        if self.purse.runs_low(left) {
-            self.rest.bell.runs_low(&self.rest.id);
-        }
+        self.watch(left);
         true
     }
 
-    /// The same for a request, at its price.
+    /// Takes what a request costs by these terms from the purse; returns the price that was paid.
     #[inline]
-    pub(crate) fn pays(&self, request: &Request<'_>) -> bool {
-        self.pay(&request.price(|| self.price(request.operation, request.bytes)))
+    pub(crate) fn buy(&self, request: &Request<'_>) -> Result<Price, Price> {
+        if request.is_plain_get()
+            && let Some((cost, left)) = self.purse.get()
+        {
+            self.watch(left);
+            return Ok(Price::named(Operation::Get, cost));
+        }
+        self.buy_apart(request)
+    }
+
+    /// Kept apart from what most requests do, which is to be short.
+    #[inline(never)]
+    fn buy_apart(&self, request: &Request<'_>) -> Result<Price, Price> {
+        self.gets.count_all(self.purse.take_counted());
+        let price = request.price(|| self.price(request.operation, request.bytes));
+        if self.pay(&price) { Ok(price) } else { Err(price) }
+    }
+
+    /// Asks for more if what is left is little.
+    #[inline]
+    fn watch(&self, left: Tokens) {
+        if self.purse.runs_low(left) {
+            self.rest.bell.runs_low(&self.rest.id);
+        }
     }
 
     /// Gives back what a request had paid.
@@ -244,6 +264,7 @@ impl App {
 
     /// What was spent since it was last reported.
     pub(crate) fn tally(&self) -> Tally<'_> {
+        self.gets.count_all(self.purse.take_counted());
         Tally(Operation::ALL.map(|operation| self.spent(operation)))
     }
 
@@ -285,7 +306,7 @@ impl App {
 
     fn follow_terms(&self) {
         let terms = self.rest.terms.load();
-        self.purse.set_prices(&terms.policy.prices);
+        self.gets.count_all(self.purse.set_prices(&terms.policy.prices));
         if terms.policy.enabled {
             self.rest.dry.clear();
         } else {

@@ -187,7 +187,7 @@ impl<L: Ledger + Slots + 'static> Node<L> {
     /// way to ask by name, since nothing has to be held.
     #[inline]
     pub fn pass(&self, request: &Request<'_>) -> Result<(), NotYet> {
-        let is_paid = self.inner.roster.with(request.app, |app| app.pays(request));
+        let is_paid = self.inner.roster.with(request.app, |app| app.buy(request).is_ok());
         if is_paid == Some(true) { Ok(()) } else { self.inner.pass_later(request) }
     }
 
@@ -311,11 +311,10 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
 
     #[inline]
     fn check(&self, app: &Arc<App>, request: &Request<'_>) -> Result<Permit, NotYet> {
-        let price = request.price(|| app.price(request.operation, request.bytes));
-        if app.pay(&price) {
-            return Ok(Permit::paid(Arc::clone(app), price));
+        match app.buy(request) {
+            Ok(price) => Ok(Permit::paid(Arc::clone(app), price)),
+            Err(price) => self.miss(app, price),
         }
-        self.miss(app, price)
     }
 
     /// A request that did not pass at once: what is written about it is nothing that others have to make room for.

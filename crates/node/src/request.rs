@@ -33,6 +33,12 @@ impl<'a> Request<'a> {
         self
     }
 
+    /// Whether it is what most requests are.
+    #[inline]
+    pub(crate) fn is_plain_get(&self) -> bool {
+        self.operation == Operation::Get && self.bytes == 0 && self.cost.is_none()
+    }
+
     pub(crate) fn price(&self, list: impl FnOnce() -> Price) -> Price {
         match self.cost {
             Some(cost) => Price { bytes: self.bytes, ..Price::named(self.operation, cost) },

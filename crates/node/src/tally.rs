@@ -27,7 +27,15 @@ impl Cell {
     /// Counts one request.
     #[inline]
     pub(crate) fn count(&self, cost: u64) {
-        self.0.fetch_add(1 << COST_BITS | cost, Ordering::Relaxed);
+        self.count_all((1, cost));
+    }
+
+    /// Counts so many requests, each of which cost the same.
+    #[inline]
+    pub(crate) fn count_all(&self, (requests, cost): (u64, u64)) {
+        if requests > 0 {
+            self.0.fetch_add(requests << COST_BITS | (requests * cost), Ordering::Relaxed);
+        }
     }
 
     /// Counts tokens for a request that has been counted.
