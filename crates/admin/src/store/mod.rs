@@ -32,6 +32,9 @@ use std::time::Duration;
 /// How long a caller waits for a connection to the database.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long to wait for a sign of life.
+const PING_PATIENCE: Duration = Duration::from_secs(1);
+
 /// The database of the control plane.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
@@ -84,9 +87,11 @@ impl Store {
         Ok(store)
     }
 
-    /// Whether the database answers.
+    /// Whether the database answers soon: whoever asks how the node is must not have to wait for a slow disk.
     pub(crate) async fn ping(&self) -> Stored<()> {
-        sqlx::query("SELECT 1").execute(&self.pool).await?;
+        let answer = sqlx::query("SELECT 1").execute(&self.pool);
+        let answer = tokio::time::timeout(PING_PATIENCE, answer).await;
+        answer.map_err(|_| StoreError("it does not answer".into()))??;
         Ok(())
     }
 
@@ -167,4 +172,21 @@ fn url_of(place: &str) -> Stored<String> {
 /// A URL may hold a password: only its first part is shown.
 fn scheme(url: &str) -> &str {
     url.split("://").next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_database_that_is_busy_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("busy.db").display().to_string()).await.unwrap();
+        store.ping().await.unwrap();
+        let busy = store.pool.acquire().await.unwrap();
+        let answer = tokio::time::timeout(PATIENCE, store.ping()).await.unwrap();
+        assert_eq!(answer.unwrap_err().to_string(), StoreError("it does not answer".into()).to_string());
+        drop(busy);
+        store.ping().await.unwrap();
+    }
 }
