@@ -1,6 +1,7 @@
 use crate::framing::Fault;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,9 @@ pub(crate) struct Watch {
     partial: AtomicU64,
     /// Since when the client takes nothing.
     stalled: AtomicU64,
+    /// Since when it takes nothing of which answer, where several are on their way at a time: of these it may leave one where it is
+    /// and take the others.
+    untaken: Mutex<BTreeMap<u64, u64>>,
     /// Since when it is being closed.
     closing: AtomicU64,
     /// Which head is at fault, if any.
@@ -37,6 +41,7 @@ pub(crate) struct Watch {
 #[derive(Debug)]
 pub(crate) struct Turn {
     watch: Arc<Watch>,
+    number: u64,
     /// Why it is not let in, if it is not.
     pub(crate) fault: Option<Fault>,
 }
@@ -85,6 +90,7 @@ impl Watch {
             resting: AtomicU64::new(1),
             partial: AtomicU64::new(0),
             stalled: AtomicU64::new(0),
+            untaken: Mutex::default(),
             closing: AtomicU64::new(0),
             fault_at: AtomicU64::new(NOBODY),
             fault: Mutex::new(None),
@@ -111,7 +117,7 @@ impl Watch {
     pub(crate) fn begin(self: &Arc<Self>) -> Turn {
         self.open.fetch_add(1, Ordering::Relaxed);
         let number = self.begun.fetch_add(1, Ordering::Relaxed);
-        Turn { watch: Arc::clone(self), fault: self.fault_of(number) }
+        Turn { watch: Arc::clone(self), number, fault: self.fault_of(number) }
     }
 
     /// Whether the client takes what is sent.
@@ -186,6 +192,7 @@ impl Watch {
         let deadlines = [
             (read(&self.closing), patience.linger, Check::Stuck),
             (read(&self.stalled), patience.write, Check::Stuck),
+            (self.untaken().values().min().copied().unwrap_or(0), patience.write, Check::Stuck),
             (if is_resting { read(&self.partial) } else { 0 }, patience.header, Check::SlowHead),
             (if is_resting { read(&self.resting) } else { 0 }, patience.idle, Check::Idle),
         ];
@@ -205,13 +212,34 @@ impl Watch {
         Check::Until(next.max(now + Duration::from_millis(1)))
     }
 
+    fn untaken(&self) -> MutexGuard<'_, BTreeMap<u64, u64>> {
+        self.untaken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn now(&self) -> u64 {
         u64::try_from(self.epoch.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
     }
 }
 
+impl Turn {
+    /// There is something to take for the client.
+    pub(crate) fn offered(&self) {
+        let mut untaken = self.watch.untaken();
+        if untaken.is_empty() {
+            self.watch.is_urgent.store(true, Ordering::Relaxed);
+        }
+        untaken.insert(self.number, self.watch.now());
+    }
+
+    /// The client has room for more.
+    pub(crate) fn taken(&self) {
+        self.watch.untaken().remove(&self.number);
+    }
+}
+
 impl Drop for Turn {
     fn drop(&mut self) {
+        self.taken();
         if self.watch.open.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.watch.resting.store(self.watch.now(), Ordering::Relaxed);
         }

@@ -30,6 +30,10 @@ impl<T: Ticket> Download<T> {
         Self { inner, journey, lease: Some(lease), patience: Patience::new(patience) }
     }
 
+    pub(crate) fn journey(&self) -> &Journey<T> {
+        &self.journey
+    }
+
     fn end(&mut self) {
         if let Some(lease) = self.lease.take() {
             lease.give_back();

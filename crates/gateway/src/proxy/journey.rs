@@ -22,6 +22,8 @@ pub(crate) struct Journey<T: Ticket> {
     moved: Cell<Instant>,
     /// Zero until there is one.
     status: Cell<u16>,
+    /// Whether its answer shares the connection with others, which go on if the client leaves this one where it is.
+    is_shared: Cell<bool>,
     trouble: Cell<Option<Trouble>>,
     entry: Option<Box<RefCell<Entry>>>,
 }
@@ -65,6 +67,7 @@ impl<T: Ticket> Journey<T> {
             response_bytes: Cell::new(0),
             moved: Cell::new(started),
             status: Cell::new(0),
+            is_shared: Cell::new(false),
             trouble: Cell::new(None),
             entry: duties.log.is_on().then(Box::default),
         }
@@ -136,8 +139,25 @@ impl<T: Ticket> Journey<T> {
         }
     }
 
-    pub(crate) fn answered(&self, status: StatusCode) {
+    /// There is an answer; on HTTP/2 it has to be seen to that the client takes it.
+    pub(crate) fn answered(&self, status: StatusCode, is_http2: bool) {
         self.status.set(status.as_u16());
+        self.is_shared.set(is_http2);
+        self.offered();
+    }
+
+    /// There is something to take for the client.
+    pub(crate) fn offered(&self) {
+        if self.is_shared.get() {
+            self.turn.offered();
+        }
+    }
+
+    /// The client has room for more.
+    pub(crate) fn taken(&self) {
+        if self.is_shared.get() {
+            self.turn.taken();
+        }
     }
 
     /// Bytes of the request's body went on; tells how many have by now.

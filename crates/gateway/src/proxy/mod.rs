@@ -73,7 +73,7 @@ async fn respond<G: Gate>(visitor: &Rc<Visitor<G>>, turn: Turn, request: Request
     note_request(&journey, visitor, &parts, &id);
     let passed = pass(visitor, &plan, &mut parts, body, &journey, &id, upgrades).await;
     let mut response = passed.unwrap_or_else(|answer| own(core, *answer, &journey, is_grpc, is_http2));
-    journey.answered(response.status());
+    journey.answered(response.status(), is_http2);
     if asks {
         visitor.watch.decide_upgrade(response.status() == StatusCode::SWITCHING_PROTOCOLS);
     }

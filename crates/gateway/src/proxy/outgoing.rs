@@ -20,6 +20,13 @@ impl<T: Ticket> Outgoing<T> {
     pub(crate) fn own(body: Bytes, journey: &Rc<Journey<T>>) -> Self {
         Self::Own(Some(body).filter(|body| !body.is_empty()), Rc::clone(journey))
     }
+
+    fn journey(&self) -> &Journey<T> {
+        match self {
+            Self::Relayed(download) => download.journey(),
+            Self::Own(_, journey) => journey,
+        }
+    }
 }
 
 impl<T: Ticket> Body for Outgoing<T> {
@@ -30,13 +37,19 @@ impl<T: Ticket> Body for Outgoing<T> {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        match self.get_mut() {
+        let this = self.get_mut();
+        this.journey().taken();
+        let frame = match this {
             Self::Relayed(download) => Pin::new(download).poll_frame(cx),
             Self::Own(body, journey) => Poll::Ready(body.take().map(|body| {
                 journey.received(body.len());
                 Ok(Frame::data(body))
             })),
+        };
+        if matches!(frame, Poll::Ready(Some(Ok(_)))) {
+            this.journey().offered();
         }
+        frame
     }
 
     fn is_end_stream(&self) -> bool {

@@ -1,9 +1,11 @@
 //! Clients that are too slow, too large or too many.
 
-use crate::support::client::{get, request, send};
+use crate::support::client::{Answer, get, http2, request, request2, send};
 use crate::support::raw::{Raw, status};
 use crate::support::{Server, eventually, gateway};
+use bytes::Bytes;
 use http::StatusCode;
+use http_body_util::Full;
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -88,6 +90,21 @@ async fn a_client_that_does_not_read_is_cut_off() {
     gate.balanced().await;
     assert!(gate.traffic()[0].response < 100_000_000);
     drop(raw);
+}
+
+/// On HTTP/2 the connection goes on, pings and all, while one answer is left where it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_leaves_an_answer_where_it_is_is_cut_off() {
+    let server = Server::http1().await;
+    let (gateway, gate) = gateway(&server, "[gateway.timeouts]\nwrite_ms = 300\n");
+    let mut client = http2::<Full<Bytes>>(gateway.local_addr()).await;
+    let left = client.send_request(request2("GET", "/bytes/1000000000", b"")).await.unwrap();
+    let taken = client.send_request(request2("GET", "/bytes/1000000", b"")).await.unwrap();
+    assert_eq!(Answer::of(taken).await.body.len(), 1_000_000, "whoever reads gets all of it");
+    eventually("it is cut off", || gate.admitted() == 2 && gate.settled() == 2).await;
+    gate.balanced().await;
+    eventually("it is gone", || gateway.stats().connections_active == 0).await;
+    drop(left);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
