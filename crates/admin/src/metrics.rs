@@ -155,11 +155,11 @@ fn of_apps(page: &mut Page<'_>, admin: &Admin, live: &Live) -> Result<(), fmt::E
     )?;
     page.counter("ledger_misses", "requests that had to ask the ledger", &column(&|sums| sums.misses))?;
     page.counter("rollbacks", "requests whose cost was given back", &column(&|sums| sums.rolled_back))?;
-    let names: BTreeSet<&str> = told.named.iter().map(|(id, _)| &**id).collect();
-    let held = apps.iter().filter(|app| names.contains(&**app.id()));
+    let own: BTreeSet<&str> = told.named.iter().map(|(id, _)| &**id).collect();
+    let held = apps.iter().filter(|app| own.contains(&**app.id()));
     let held: Vec<_> = held.map(|app| ([("app", &**app.id())], app.held().floor() as f64)).collect();
     page.gauge("node_tokens", "tokens that this node holds (L3)", &held)?;
-    of_buckets(page, live, names.into_iter())
+    of_buckets(page, live, own.into_iter())
 }
 
 type Decided<'a> = ([(&'static str, &'a str); 3], u64);

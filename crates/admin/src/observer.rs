@@ -41,24 +41,24 @@ impl Observer {
 }
 
 async fn tell(admin: &Admin, cluster: &ClusterId, known: &Seen, view: &ClusterView, now: i64) {
-    let mut changed: Vec<(&str, String)> = Vec::new();
+    let mut news: Vec<(&str, String)> = Vec::new();
     if known.capacity != view.capacity {
-        changed.push(("cluster", cluster.to_string()));
+        news.push(("cluster", cluster.to_string()));
     }
     if let Ok(changes) = admin.plane.changes(cluster, known.version).await
         && !changes.is_whole
     {
         // What is newer than the look is for the next one.
         let set = changes.apps.iter().filter(|app| app.version <= view.version);
-        changed.extend(set.map(|app| ("app", app.policy.app.to_string())));
-        changed.extend(changes.gone.iter().map(|app| ("app", app.to_string())));
+        news.extend(set.map(|app| ("app", app.policy.app.to_string())));
+        news.extend(changes.gone.iter().map(|app| ("app", app.to_string())));
     }
-    changed.retain(|(kind, id)| !admin.hub.was_told(&key(cluster, kind, id), now));
-    if changed.is_empty() {
+    news.retain(|(kind, id)| !admin.hub.was_told(&key(cluster, kind, id), now));
+    if news.is_empty() {
         return;
     }
-    let changes: Vec<_> =
-        changed.iter().map(|(kind, id)| json!({"kind": kind, "id": id, "cluster": &**cluster})).collect();
-    let data = json!({"version": null, "kind": "observed", "author": "", "reason": "", "changes": changes});
+    let touched: Vec<_> =
+        news.iter().map(|(kind, id)| json!({"kind": kind, "id": id, "cluster": &**cluster})).collect();
+    let data = json!({"version": null, "kind": "observed", "author": "", "reason": "", "changes": touched});
     admin.hub.tell(EventKind::ConfigChange, data, now);
 }

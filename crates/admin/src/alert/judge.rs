@@ -241,7 +241,9 @@ mod tests {
     /// What the rules raise when all is as `live` and `recorder` say.
     fn raised(live: &Live, recorder: &Recorder, drift: &BTreeMap<String, f64>) -> Vec<(String, String)> {
         let mut rules = defaults_for_tests();
-        rules.iter_mut().for_each(|rule| rule.for_s = 0);
+        for rule in &mut rules {
+            rule.for_s = 0;
+        }
         let seen = look(live, recorder, "node-01", drift);
         let verdicts = Judge::default().judge(&rules, &seen, 1_000);
         let raised = verdicts.into_iter().filter_map(|verdict| match verdict {

@@ -217,7 +217,9 @@ fn sum(one: Demand, other: Demand) -> Demand {
 /// The same requests at other prices.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded, and not below zero")]
 fn scale(seconds: &mut Demand, ratio: f64) {
-    seconds.iter_mut().for_each(|(_, cost)| *cost = (*cost as f64 * ratio).round() as u64);
+    for (_, cost) in seconds {
+        *cost = (*cost as f64 * ratio).round() as u64;
+    }
 }
 
 type Outcomes = BTreeMap<AppId, Outcome>;

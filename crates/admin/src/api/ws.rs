@@ -317,12 +317,12 @@ mod tests {
         let said: Vec<Heard> = says.iter().map(|text| Ok(Message::Text((*text).into()))).collect();
         let heard: Arc<Mutex<Vec<Message>>> = Arc::default();
         let ears = Arc::clone(&heard);
-        let hears = sink::unfold((), move |(), message| {
+        let listens = sink::unfold((), move |(), message| {
             ears.lock().unwrap().push(message);
             std::future::ready(Ok::<_, axum::Error>(()))
         });
         let says = stream::iter(said).chain(stream::pending());
-        (Both { says: Box::pin(says), hears: Box::pin(hears) }, heard)
+        (Both { says: Box::pin(says), hears: Box::pin(listens) }, heard)
     }
 
     struct Both<A, B> {
