@@ -12,6 +12,7 @@ use tollgate_config::Policy;
 use tollgate_core::cost::Operation;
 use tollgate_core::id::NodeId;
 use tollgate_ledger::{Ledger, RedisEngine, RedisLedger};
+use tollgate_node::connection::Connections;
 use tollgate_node::{Node, Request, Setup};
 use tollgate_testkit::RedisServer;
 
@@ -136,7 +137,7 @@ async fn changes_and_emergencies_are_told_at_every_node() {
     first.call("PUT", "/api/v1/clusters/cluster-01", Some(json!({"max_connections": 9}))).await;
     let told = next(&mut socket, "config_change").await["data"].clone();
     assert_eq!(told["changes"], json!([{"kind": "cluster", "id": "cluster-01", "cluster": "cluster-01"}]));
-    let most = || second.node.connections("cluster-01").map(|connections| connections.cluster_max());
+    let most = || second.node.connections("cluster-01").map(Connections::cluster_max);
     second.wait("/api/v1/clusters", |_| most() == Some(9)).await;
     first.call("POST", "/api/v1/emergency/activate", Some(json!({"reason": "a drill"}))).await;
     let told = next(&mut socket, "emergency").await["data"].clone();

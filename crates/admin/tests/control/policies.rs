@@ -6,6 +6,7 @@ use tollgate_core::id::AppId;
 use tollgate_core::units::{Millis, Rate};
 use tollgate_ledger::Ledger;
 use tollgate_ledger::protocol::{Carry, PutApp};
+use tollgate_node::connection::Connections;
 
 /// Waits until there is something to go back to.
 async fn first_version(world: &World, token: &str) {
@@ -29,7 +30,7 @@ pub(crate) async fn clusters(database: &str) {
     let changed = put(json!({"max_connections": 9}), before.header("etag")).await.expect(200);
     assert_eq!((&changed.body["max_connections"], &changed.body["capacity"]), (&json!(9), &json!(1_000_000)));
     put(json!({"max_connections": 8}), before.header("etag")).await.expect(412);
-    let most = || world.node.connections("cluster-01").map(|connections| connections.cluster_max());
+    let most = || world.node.connections("cluster-01").map(Connections::cluster_max);
     world.wait(async || most() == Some(9)).await;
     let refused = put(json!({"max_connections": 0, "capacity": 0}), "*").await.expect(400);
     assert_eq!(refused.wrong_fields(), ["capacity", "max_connections"]);

@@ -4,7 +4,7 @@ pub(crate) use crate::policies::{clusters, rollback, schedule, schedule_due};
 use crate::support::{PASSWORD, World, cookie_of, token_of};
 use serde_json::{Value, json};
 use tollgate_core::cost::Operation;
-use tollgate_node::Request;
+use tollgate_node::{Permit, Request};
 
 /// The first start prints a password that must be changed; after that it is good for nothing.
 pub(crate) async fn first_run(database: &str) {
@@ -370,7 +370,7 @@ async fn what_if_neighbours(world: &World, token: &str) {
     assert_eq!((&off["app"]["after"]["granted"], &off["price_ratio"]), (&json!(0), &json!(1.0)), "{off}");
     let busy = || async {
         let request = Request::new("app-a", Operation::Get).with_cost(500);
-        world.node.admit(&request).await.map(|permit| permit.keep()).is_ok()
+        world.node.admit(&request).await.map(Permit::keep).is_ok()
     };
     world
         .wait(async || {

@@ -42,14 +42,14 @@ async fn an_alert_reaches_another_system_signed() {
     let secret = made.body["secret"].as_str().unwrap().to_owned();
     let body = json!({"reason": "a drill"});
     world.call("POST", "/api/v1/emergency/activate", token, Some(body)).await.expect(200);
-    let taken = tokio::time::timeout(Duration::from_secs(20), take(&listener)).await;
-    let (head, body) = taken.expect("nothing came");
+    let message = tokio::time::timeout(Duration::from_secs(20), take(&listener)).await;
+    let (head, body) = message.expect("nothing came");
     assert!(head.starts_with("post /hook http/1.1"), "{head}");
     let told: Value = serde_json::from_str(&body).unwrap();
     let facts = [&told["event"], &told["rule"], &told["subject"], &told["node"]];
     assert_eq!(facts, [&json!("raised"), &json!("emergency"), &json!("cluster-01"), &json!("node-01")]);
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
     mac.update(format!("{}.{body}", field(&head, "x-tollgate-timestamp")).as_bytes());
-    let digest: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(field(&head, "x-tollgate-signature"), format!("sha256={digest}"));
+    let digits: Vec<String> = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(field(&head, "x-tollgate-signature"), format!("sha256={}", digits.concat()));
 }
