@@ -520,7 +520,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists applications. */
+        /** Lists applications, those too that are scheduled to be added. */
         get: {
             parameters: {
                 query?: {
@@ -746,7 +746,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows an application. */
+        /** Shows an application. One that is scheduled to be added is shown as it will be. */
         get: {
             parameters: {
                 query?: never;
@@ -968,7 +968,7 @@ export interface paths {
             };
         };
         post?: never;
-        /** Removes an application. Its leases are void. One that is not there is as good as removed. */
+        /** Removes an application and what is scheduled for it. Its leases are void. One that is not there is as good as removed. */
         delete: {
             parameters: {
                 query?: never;
@@ -1185,7 +1185,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Plays recorded demand of this node under a policy that is tried, and under those of today. Nothing is changed. */
+        /**
+         * Plays recorded demand under a policy that is tried, and under those of today. Nothing is changed. It is the demand of this
+         *     node and of those whose history is in the same database; `demand` says of how many that is.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -1897,7 +1900,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Exports all policies. */
+        /** Exports all policies, as `tollgate apply` and an import read them. */
         get: {
             parameters: {
                 query?: never;
@@ -2372,7 +2375,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Puts everything back to what it was at a version. What did not change since stays. */
+        /**
+         * Puts everything back to what it was at a version, all of it or nothing. What did not change since stays; what was scheduled
+         *     since is taken back. Where a cluster changed since, this needs the role that changing one does.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -5100,7 +5106,7 @@ export interface paths {
             };
         };
         post?: never;
-        /** Removes an account. One that is not there is as good as removed. */
+        /** Removes an account, and revokes the tokens that it made. One that is not there is as good as removed. */
         delete: {
             parameters: {
                 query?: never;
@@ -6076,6 +6082,8 @@ export interface components {
              * @description When it was over, if it is.
              */
             resolved_at?: number | null;
+            /** @description The node that sees it, and says when it is over. */
+            node: string;
         };
         /** @description That the process lives. */
         Alive: {
@@ -6090,7 +6098,7 @@ export interface components {
         App: components["schemas"]["PolicyDocument"] & {
             /**
              * Format: int64
-             * @description The version of its policy, which is also its entity tag.
+             * @description The version of its policy, which is also its entity tag; 0 if it is only scheduled to be added.
              */
             version: number;
             /**
@@ -6496,11 +6504,6 @@ export interface components {
              * @description How many nodes fell silent and are still remembered.
              */
             silent_nodes: number;
-            /**
-             * Format: int32
-             * @description How many connections it may have.
-             */
-            max_connections: number;
         };
         /** @description What a cluster can stand. */
         ClusterDocument: {
@@ -6524,6 +6527,11 @@ export interface components {
              * @description The use at which emergency mode starts by itself.
              */
             emergency_threshold: number;
+            /**
+             * Format: int32
+             * @description How many connections may be open at once, over all nodes.
+             */
+            max_connections: number;
         };
         /** @description Whether there is an emergency at a cluster, and what it does or would do. */
         ClusterEmergency: {
@@ -6569,6 +6577,11 @@ export interface components {
              * @description The use at which emergency mode starts by itself.
              */
             emergency_threshold?: number | null;
+            /**
+             * Format: int64
+             * @description How many connections may be open at once, over all nodes.
+             */
+            max_connections?: number | null;
             /** @description Why it is changed, for those who read it later. */
             reason?: string | null;
         };
@@ -6912,6 +6925,16 @@ export interface components {
             /** @description The latest first. */
             data: components["schemas"]["Decision"][];
         };
+        /** @description The nodes whose demand was played. What was asked of the others is missing, as if it had not happened. */
+        DemandOf: {
+            /** @description This node, and those whose history is in the same database: up to some minutes ago. */
+            nodes: string[];
+            /**
+             * Format: int64
+             * @description How many nodes there are.
+             */
+            of: number;
+        };
         /** @description One difference. */
         Difference: {
             /** @description `app` or `cluster`. */
@@ -6999,8 +7022,13 @@ export interface components {
         EventKind: "metrics" | "alert" | "config_change" | "emergency" | "refusals";
         /** @description All policies, to be kept in a file and imported again. */
         Export: {
-            /** @description The applications, by name. */
-            apps: components["schemas"]["PolicyDocument"][];
+            /** @description The applications, by name, as a configuration file has them. */
+            apps: components["schemas"]["ExportedApp"][];
+        };
+        /** @description An application as a configuration file has it. */
+        ExportedApp: Record<string, never> & {
+            /** @description Its name. */
+            id: string;
         };
         /** @description What is wrong with one field. */
         FieldError: {
@@ -7123,6 +7151,8 @@ export interface components {
                  * @description When it was over, if it is.
                  */
                 resolved_at?: number | null;
+                /** @description The node that sees it, and says when it is over. */
+                node: string;
             }[];
             /**
              * Format: int64
@@ -7146,7 +7176,7 @@ export interface components {
             data: (components["schemas"]["PolicyDocument"] & {
                 /**
                  * Format: int64
-                 * @description The version of its policy, which is also its entity tag.
+                 * @description The version of its policy, which is also its entity tag; 0 if it is only scheduled to be added.
                  */
                 version: number;
                 /**
@@ -8284,9 +8314,16 @@ export interface components {
              * @description Until when.
              */
             until: number;
+            /** @description Whose demand that is. */
+            demand: components["schemas"]["DemandOf"];
+            /**
+             * Format: double
+             * @description What the same requests of the application would cost under the prices that are tried, as a share of what they did.
+             */
+            price_ratio: number;
             /** @description The application. */
             app: components["schemas"]["Comparison"];
-            /** @description Its neighbours on the cluster that asked for most. */
+            /** @description Its neighbours on the cluster that asked this node for most. */
             neighbours: components["schemas"]["Comparison"][];
         };
     };

@@ -199,15 +199,14 @@ impl Flow {
 
 fn flow_between(before: &Counts, now: &Counts) -> Flow {
     let (then, passed) = (before.passed(), now.passed());
-    // In shadow mode a refusal is counted, but nobody is refused.
-    let refused = |counts: &Counts| counts.refused.iter().sum::<u64>().saturating_sub(counts.shadowed);
+    let more = |now: &[u64], then: &[u64]| now.iter().sum::<u64>().saturating_sub(then.iter().sum());
     Flow {
         requests: passed.requests.saturating_sub(then.requests),
         cost: passed.cost.saturating_sub(then.cost),
-        refused: refused(now).saturating_sub(refused(before)),
+        refused: more(&now.refused, &before.refused),
         refused_cost: now.refused_cost.saturating_sub(before.refused_cost),
         misses: now.misses.saturating_sub(before.misses),
-        shadowed: now.shadowed.saturating_sub(before.shadowed),
+        shadowed: more(&now.shadowed, &before.shadowed),
     }
 }
 

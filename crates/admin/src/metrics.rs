@@ -1,24 +1,28 @@
 //! `/metrics`, for Prometheus. Everything is read when it is asked for: the way of a request pays nothing for it.
 
+mod named;
+
+pub(crate) use named::Named;
+
+use crate::drift::ClusterDrift;
 use crate::live::Live;
 use crate::plane::Plane;
-use crate::state::Shared;
+use crate::state::{Admin, Shared};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, header};
+use named::Sums;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Debug};
 use std::sync::Arc;
+use tollgate_core::id::ClusterId;
 use tollgate_core::reason::Reason;
 use tollgate_core::units::Nanos;
 use tollgate_node::{WAIT_BOUNDS, Waited};
-
-/// The most applications that have numbers of their own. The others are told as `other`, together.
-const MAX_APPS: usize = 500;
 
 /// Another part of the process that has something to tell.
 pub trait Source: Debug + Send + Sync {
@@ -73,8 +77,9 @@ impl Collector for Snapshot {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let live = self.admin.live();
         let mut page = Page { encoder };
-        of_apps(&mut page, &*self.admin.plane, &live)?;
+        of_apps(&mut page, &self.admin, &live)?;
         of_clusters(&mut page, &live)?;
+        of_drift(&mut page, &self.admin.drift.all())?;
         of_ledger(&mut page, &live)?;
         of_waits(&mut page, &self.admin.plane.waited())?;
         of_connections(&mut page, &*self.admin.plane, &live)?;
@@ -129,70 +134,49 @@ impl Page<'_> {
     }
 }
 
-fn of_apps(page: &mut Page<'_>, plane: &dyn Plane, live: &Live) -> Result<(), fmt::Error> {
-    let mut apps = plane.apps();
-    // Those that do most have numbers of their own.
-    apps.sort_by_cached_key(|app| std::cmp::Reverse(app.counts().passed().cost));
-    let counts: Vec<_> =
-        apps.iter().map(|app| (app.id().to_string(), app.counts(), app.held().floor())).collect();
-    let (named, others) = counts.split_at(counts.len().min(MAX_APPS));
-    let name = |i: usize| named.get(i).map_or("other", |(id, ..)| id.as_str());
-    let sum = |value: &dyn Fn(&tollgate_node::Counts) -> u64| {
-        let mut sums: Vec<u64> = named.iter().map(|(_, counts, _)| value(counts)).collect();
-        if !others.is_empty() {
-            sums.push(others.iter().map(|(_, counts, _)| value(counts)).sum());
-        }
-        sums
+fn of_apps(page: &mut Page<'_>, admin: &Admin, live: &Live) -> Result<(), fmt::Error> {
+    let apps = admin.plane.apps();
+    let told = admin.named().sort(apps.iter().map(|app| (app.id().clone(), Sums::from(&app.counts()))));
+    let named = told.named.iter().map(|(id, sums)| (&**id, sums));
+    let rows: Vec<(&str, &Sums)> = named.chain(told.others.iter().map(|sums| ("other", sums))).collect();
+    let mut decisions = by_decision(&rows);
+    let unknown = [("app", "unknown"), ("result", "refused"), ("reason", Reason::UnknownApp.code())];
+    decisions.push((unknown, admin.plane.strangers_refused()));
+    page.counter("decisions", "requests decided by this node", &decisions)?;
+    let column = |value: &dyn Fn(&Sums) -> u64| {
+        rows.iter().map(|(app, sums)| ([("app", *app)], value(sums))).collect::<Vec<_>>()
     };
-    let by_app = |values: Vec<u64>| -> Vec<(usize, u64)> { values.into_iter().enumerate().collect() };
-    let mut decisions = Vec::new();
-    for (i, value) in by_app(sum(&|counts| counts.passed().requests)) {
-        decisions.push(([("app", name(i)), ("result", "allowed"), ("reason", "none")], value));
-    }
-    for (index, reason) in Reason::ALL.iter().enumerate() {
-        for (i, value) in by_app(sum(&|counts| counts.refused[index])) {
-            if value > 0 {
-                decisions.push(([("app", name(i)), ("result", "refused"), ("reason", reason.code())], value));
-            }
-        }
-    }
-    let strangers = plane.strangers_refused();
-    decisions.push((
-        [("app", "unknown"), ("result", "refused"), ("reason", Reason::UnknownApp.code())],
-        strangers,
-    ));
-    page.counter(
-        "decisions",
-        "requests decided by this node; refusals include those of shadow mode",
-        &decisions,
-    )?;
-    let labelled = |values: Vec<u64>| {
-        by_app(values).into_iter().map(|(i, v)| ([("app", name(i))], v)).collect::<Vec<_>>()
-    };
-    page.counter("cost_tokens", "tokens that requests paid", &labelled(sum(&|counts| counts.passed().cost)))?;
-    page.counter(
-        "refused_cost_tokens",
-        "tokens asked for in vain",
-        &labelled(sum(&|counts| counts.refused_cost)),
-    )?;
+    page.counter("cost_tokens", "tokens that requests paid", &column(&|sums| sums.cost))?;
+    page.counter("refused_cost_tokens", "tokens asked for in vain", &column(&|sums| sums.refused_cost))?;
     page.counter(
         "shadowed",
         "requests let through although they would have been refused",
-        &labelled(sum(&|counts| counts.shadowed)),
+        &column(&|sums| sums.shadowed.iter().sum()),
     )?;
-    page.counter(
-        "ledger_misses",
-        "requests that had to ask the ledger",
-        &labelled(sum(&|counts| counts.misses)),
-    )?;
-    page.counter(
-        "rollbacks",
-        "requests whose cost was given back",
-        &labelled(sum(&|counts| counts.rolled_back)),
-    )?;
-    let held: Vec<_> = named.iter().map(|(id, _, held)| ([("app", id.as_str())], *held as f64)).collect();
+    page.counter("ledger_misses", "requests that had to ask the ledger", &column(&|sums| sums.misses))?;
+    page.counter("rollbacks", "requests whose cost was given back", &column(&|sums| sums.rolled_back))?;
+    let own: BTreeSet<&str> = told.named.iter().map(|(id, _)| &**id).collect();
+    let held = apps.iter().filter(|app| own.contains(&**app.id()));
+    let held: Vec<_> = held.map(|app| ([("app", &**app.id())], app.held().floor() as f64)).collect();
     page.gauge("node_tokens", "tokens that this node holds (L3)", &held)?;
-    of_buckets(page, live, named.iter().map(|(id, ..)| id.as_str()))
+    of_buckets(page, live, own.into_iter())
+}
+
+type Decided<'a> = ([(&'static str, &'a str); 3], u64);
+
+/// Requests by application, result and reason; reasons only as far as there were any.
+fn by_decision<'a>(rows: &[(&'a str, &Sums)]) -> Vec<Decided<'a>> {
+    let mut decisions = Vec::new();
+    for (app, sums) in rows {
+        decisions.push(([("app", *app), ("result", "allowed"), ("reason", "none")], sums.allowed));
+        for (result, counts) in [("refused", &sums.refused), ("shadowed", &sums.shadowed)] {
+            let by_reason = Reason::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);
+            decisions.extend(by_reason.map(|(reason, count)| {
+                ([("app", *app), ("result", result), ("reason", reason.code())], *count)
+            }));
+        }
+    }
+    decisions
 }
 
 fn of_buckets<'a>(
@@ -272,6 +256,14 @@ fn of_clusters(page: &mut Page<'_>, live: &Live) -> Result<(), fmt::Error> {
         "the version of the policies in the ledger",
         &rows(&|view| view.version as f64),
     )
+}
+
+fn of_drift(page: &mut Page<'_>, drift: &BTreeMap<ClusterId, ClusterDrift>) -> Result<(), fmt::Error> {
+    let ratios: Vec<_> = drift.iter().map(|(id, drift)| ([("cluster", &**id)], drift.ratio)).collect();
+    let help = "by which share what is out differed from what the leases add up to, at most, when it was last looked at";
+    page.gauge("drift_ratio", help, &ratios)?;
+    let corrected: Vec<_> = drift.iter().map(|(id, drift)| ([("cluster", &**id)], drift.corrected)).collect();
+    page.counter("reconciliations", "applications whose drift this node had corrected", &corrected)
 }
 
 fn of_ledger(page: &mut Page<'_>, live: &Live) -> Result<(), fmt::Error> {

@@ -11,7 +11,7 @@ use tollgate_core::units::{Millis, Nanos, Ratio};
 use tollgate_ledger::board::Note;
 use tollgate_ledger::book::Audit;
 use tollgate_ledger::connection::{ConnectionEvent, NodeStats};
-use tollgate_ledger::protocol::{AppView, ClusterView, LedgerError, MAX_PAGE, PutApp};
+use tollgate_ledger::protocol::{AppView, Changes, ClusterView, LedgerError, MAX_PAGE, PutApp, Scheduled};
 use tollgate_ledger::{Answer, Board, Ledger, Slots};
 use tollgate_node::connection::Connections;
 use tollgate_node::desk::Standing;
@@ -51,12 +51,14 @@ pub(crate) trait Plane: Send + Sync {
     fn end_emergency<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, u64>;
     fn reset<'a>(&'a self, cluster: &'a ClusterId, app: &'a AppId) -> Asked<'a, ()>;
     fn reconcile<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, Vec<(AppId, Ratio)>>;
+    fn changes<'a>(&'a self, cluster: &'a ClusterId, since: u64) -> Asked<'a, Changes>;
     fn app_views<'a>(
         &'a self,
         cluster: &'a ClusterId,
         after: Option<&'a AppId>,
         limit: u32,
     ) -> Asked<'a, Vec<AppView>>;
+    fn scheduled<'a>(&'a self, cluster: &'a ClusterId, skip: u32, limit: u32) -> Asked<'a, Vec<Scheduled>>;
     fn cluster<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, ClusterView>;
     fn audit<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, Audit>;
     fn pin<'a>(&'a self, cluster: &'a ClusterId, note: &'a Note) -> Asked<'a, ()>;
@@ -141,6 +143,10 @@ impl<L: Ledger + Slots + Board + 'static> Plane for Node<L> {
         bounded(self.ledger().reconcile(cluster))
     }
 
+    fn changes<'a>(&'a self, cluster: &'a ClusterId, since: u64) -> Asked<'a, Changes> {
+        bounded(self.ledger().changes(cluster, since, MAX_PAGE))
+    }
+
     fn app_views<'a>(
         &'a self,
         cluster: &'a ClusterId,
@@ -148,6 +154,10 @@ impl<L: Ledger + Slots + Board + 'static> Plane for Node<L> {
         limit: u32,
     ) -> Asked<'a, Vec<AppView>> {
         bounded(self.ledger().apps(cluster, after, limit))
+    }
+
+    fn scheduled<'a>(&'a self, cluster: &'a ClusterId, skip: u32, limit: u32) -> Asked<'a, Vec<Scheduled>> {
+        bounded(self.ledger().scheduled(cluster, skip, limit))
     }
 
     fn cluster<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, ClusterView> {

@@ -7,6 +7,7 @@ use crate::clock;
 use crate::event::EventKind;
 use crate::history::Saved;
 use crate::live::{Live, Sampler};
+use crate::observer::Observer;
 use crate::secret;
 use crate::state::{Admin, Shared};
 use crate::store::EmergencyRow;
@@ -22,15 +23,15 @@ use tollgate_node::DecisionId;
 /// The most applications that one message tells of.
 const MAX_TOLD: usize = 200;
 
-/// The most refusals that one message tells of.
-const MAX_REFUSALS: usize = 100;
-
-/// How often the balance is looked at for drift, in seconds: that reads all of a ledger.
-const DRIFT_EVERY: u64 = 30;
+/// How many of the latest decisions are looked through for refusals.
+const LATEST: usize = 2_000;
 
 /// How often other nodes are told how this one is doing, in seconds; a node that was not heard of for three times as long is
 /// not shown any more.
 const PIN_EVERY: u64 = 5;
+
+/// How often it is looked for alerts of nodes that are gone, in seconds.
+const ORPHANS_EVERY: u64 = 15;
 
 /// How long resolved alerts and series that nobody adds to are kept, in milliseconds.
 const KEPT_MS: i64 = 30 * DAY_MS;
@@ -64,7 +65,9 @@ pub(crate) async fn stopped(stop: &mut watch::Receiver<bool>) {
 struct Watcher {
     sampler: Sampler,
     judge: Judge,
-    emergencies: BTreeMap<ClusterId, i64>,
+    observer: Observer,
+    /// Emergencies that are on: who started them and until when they last.
+    emergencies: BTreeMap<ClusterId, (Cause, i64)>,
     drift: BTreeMap<String, f64>,
     last_decision: Option<DecisionId>,
     has_first_version: bool,
@@ -74,10 +77,10 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// What was going on before the process started.
+    /// What was going on at this node before the process started.
     async fn remember(&mut self, admin: &Admin) {
-        let Ok(open) = admin.store.alerts("open", 0, 1_000).await else { return };
-        for alert in open.rows {
+        let Ok(open) = admin.store.open_alerts_of(&admin.settings.node).await else { return };
+        for alert in open {
             self.judge.remember(alert.rule, alert.subject);
         }
     }
@@ -88,16 +91,25 @@ impl Watcher {
         admin.set_live(Arc::clone(&live));
         if admin.hub.has_watchers() {
             admin.hub.tell(EventKind::Metrics, message(&live, false), now);
+        }
+        if admin.hub.has_tails() {
             self.tell_refusals(admin, now);
+        } else {
+            // What was refused before somebody asked is not what they asked for.
+            self.last_decision = admin.plane.latest(1).first().map(|record| record.id);
         }
         self.follow_emergencies(admin, &live).await;
+        self.observer.look(admin, &live).await;
         if !self.has_first_version && live.clusters.len() == live.standing.len() {
             self.has_first_version = admin.keep_first_version().await.is_ok();
         }
-        if self.looks.is_multiple_of(DRIFT_EVERY) {
-            self.drift = drift(admin).await;
+        if self.looks.is_multiple_of(admin.settings.reconcile_s.max(1)) {
+            self.drift = admin.look_at_drift().await;
         }
         alert::run(&mut self.judge, admin, &live, &self.drift).await;
+        if self.looks.is_multiple_of(ORPHANS_EVERY) {
+            alert::close_orphans(admin, now).await;
+        }
         self.tell_nodes(admin).await;
         if admin.is_shared {
             let report = json!(nodes::own(admin)).to_string();
@@ -138,43 +150,47 @@ impl Watcher {
         }
     }
 
-    /// What was refused since the last look.
+    /// What was refused since the last look; each watcher hears a bounded number of those it asked for.
     fn tell_refusals(&mut self, admin: &Admin, now: i64) {
-        let latest = admin.plane.latest(2_000);
+        let latest = admin.plane.latest(LATEST);
         let newest = latest.first().map(|record| record.id);
         let new = latest.iter().take_while(|record| Some(record.id) != self.last_decision);
-        let refused: Vec<Decision> = new
-            .filter(|record| record.decision.verdict.reason().is_some())
-            .take(MAX_REFUSALS)
-            .map(Decision::from)
-            .collect();
+        let refused: Vec<Decision> =
+            new.filter(|record| record.decision.verdict.reason().is_some()).map(Decision::from).collect();
         if !refused.is_empty() {
             admin.hub.tell(EventKind::Refusals, json!(refused), now);
         }
         self.last_decision = newest.or(self.last_decision);
     }
 
-    /// Writes down emergencies that start and end by themselves.
+    /// Writes down and tells of emergencies that start and end by themselves, or at other nodes.
     async fn follow_emergencies(&mut self, admin: &Admin, live: &Live) {
         for (cluster, view) in &live.clusters {
             match (view.emergency, self.emergencies.get(cluster).copied()) {
                 (Emergency::On { cause, since, until }, known) => {
                     let started = emergency::millis(since);
                     let is_new = known.is_none();
-                    self.emergencies.insert(cluster.clone(), emergency::millis(until));
+                    self.emergencies.insert(cluster.clone(), (cause, emergency::millis(until)));
                     if is_new {
                         let until = emergency::millis(until);
                         let _ = note(admin, cluster, cause, &view.emergency_reason, started, until).await;
                     }
-                    if is_new && cause == Cause::Usage {
-                        emergency::tell(admin, cluster, true, "usage", "");
+                    if is_new && !admin.hub.was_told(&emergency::key(cluster, true), live.at) {
+                        let reason = if cause == Cause::Usage { "usage" } else { &view.emergency_reason };
+                        emergency::tell(admin, cluster, true, reason, "");
                     }
                 }
-                (Emergency::Off { .. }, Some(until)) => {
+                (Emergency::Off { .. }, Some((cause, until))) => {
                     self.emergencies.remove(cluster);
-                    let by = if live.at >= until { "expired" } else { "recovered" };
+                    let by = match cause {
+                        _ if live.at >= until => "expired",
+                        Cause::Usage => "recovered",
+                        Cause::Operator => "operator",
+                    };
                     let _ = admin.store.end_emergencies(cluster, by, live.at).await;
-                    emergency::tell(admin, cluster, false, by, "");
+                    if !admin.hub.was_told(&emergency::key(cluster, false), live.at) {
+                        emergency::tell(admin, cluster, false, by, "");
+                    }
                 }
                 (Emergency::Off { .. }, None) => {
                     if self.looks == 0 {
@@ -209,26 +225,13 @@ async fn note(
     admin.store.note_emergency(&row).await
 }
 
-/// By which share each application's leases differ from what is booked as out.
-async fn drift(admin: &Admin) -> BTreeMap<String, f64> {
-    let mut drift = BTreeMap::new();
-    for cluster in admin.clusters() {
-        let Ok(audit) = admin.plane.audit(&cluster).await else { continue };
-        for line in audit.lines.iter().filter(|line| line.leased != line.account.outstanding) {
-            let (leased, out) = (line.leased.micros() as f64, line.account.outstanding.micros() as f64);
-            drift.insert(line.app.to_string(), (leased - out).abs() / leased.max(out).max(1.0));
-        }
-    }
-    drift
-}
-
 async fn restore(admin: &Admin) {
     let prefix = prefix(admin);
     match admin.store.series(&prefix, 10_000).await {
         Ok(kept) => {
             let mut recorder = admin.recorder();
             for (name, data) in kept {
-                recorder.restore(name.trim_start_matches(prefix.as_str()), &data);
+                recorder.restore(own_name(&prefix, &name), &data);
             }
         }
         Err(error) => tracing::warn!(%error, "the history could not be read"),
@@ -243,6 +246,11 @@ async fn save(admin: &Admin, saved: Vec<Saved>) {
             return;
         }
     }
+}
+
+/// The name of a series without that of its node, which may be the beginning of both.
+fn own_name<'a>(prefix: &str, name: &'a str) -> &'a str {
+    name.strip_prefix(prefix).unwrap_or(name)
 }
 
 /// Nodes that share a database have a history each.
@@ -306,4 +314,15 @@ pub(crate) fn message(live: &Live, is_first: bool) -> Value {
         "levels": levels,
         "apps": apps,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_may_be_called_like_a_series() {
+        assert_eq!(own_name("demand/", "demand/demand/app-a"), "demand/app-a");
+        assert_eq!(own_name("node/", "node/app-a"), "app-a");
+    }
 }

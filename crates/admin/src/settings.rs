@@ -5,6 +5,9 @@ use tollgate_config::settings::{self, Telemetry};
 use tollgate_core::cost::PriceList;
 use tollgate_core::id::NodeId;
 
+/// How often drift is looked at unless something else is said, in seconds.
+const RECONCILE_S: u64 = 30;
+
 /// What the control plane needs to know before it starts.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -26,6 +29,8 @@ pub struct Settings {
     pub logins_per_minute: u64,
     /// Whether webhooks may be sent to private addresses.
     pub private_webhooks: bool,
+    /// How often drift is looked at and corrected, in seconds: that reads all of a ledger.
+    pub reconcile_s: u64,
     /// For how many days the audit is kept.
     pub audit_days: u32,
     /// The Prometheus server that history is taken from; without one it is this node's own.
@@ -65,6 +70,7 @@ impl Settings {
             calls_per_second,
             logins_per_minute,
             private_webhooks,
+            reconcile_s: RECONCILE_S,
             audit_days,
             prometheus,
             telemetry: config.settings.telemetry.clone(),

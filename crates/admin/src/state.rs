@@ -5,10 +5,11 @@ use crate::auth::Caller;
 use crate::auth::access::Keys;
 use crate::auth::throttle::Throttle;
 use crate::clock;
+use crate::drift::Drift;
 use crate::event::Hub;
 use crate::history::Recorder;
 use crate::live::Live;
-use crate::metrics::Source;
+use crate::metrics::{Named, Source};
 use crate::plane::Plane;
 use crate::problem::Problem;
 use crate::settings::Settings;
@@ -34,6 +35,8 @@ pub(crate) struct Admin {
     pub(crate) sources: Vec<Arc<dyn Source>>,
     /// Held by whoever changes policies, so that versions are numbered in the order in which they took effect.
     pub(crate) changing: tokio::sync::Mutex<()>,
+    pub(crate) drift: Drift,
+    named: Mutex<Named>,
     live: RwLock<Arc<Live>>,
 }
 
@@ -63,6 +66,8 @@ impl Admin {
             tickets: Tickets::default(),
             recorder: Mutex::default(),
             changing: tokio::sync::Mutex::default(),
+            drift: Drift::default(),
+            named: Mutex::default(),
             live: RwLock::default(),
         }
     }
@@ -78,6 +83,11 @@ impl Admin {
 
     pub(crate) fn recorder(&self) -> MutexGuard<'_, Recorder> {
         self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Which applications have numbers of their own.
+    pub(crate) fn named(&self) -> MutexGuard<'_, Named> {
+        self.named.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The clusters of this node, by name.

@@ -1,6 +1,6 @@
 //! Tickets for the WebSocket: browsers cannot send a header with it, and a token in its address would end up in logs.
 
-use crate::auth::Role;
+use crate::auth::Caller;
 use crate::secret;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -18,23 +18,22 @@ pub(crate) struct Tickets {
 }
 
 /// Who holds a ticket.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Holder {
-    pub(crate) name: String,
-    pub(crate) role: Role,
+    pub(crate) caller: Caller,
     pub(crate) until: i64,
 }
 
 impl Tickets {
     /// A new ticket; none if too many are out.
-    pub(crate) fn issue(&self, name: &str, role: Role, now: i64) -> Option<String> {
+    pub(crate) fn issue(&self, caller: Caller, now: i64) -> Option<String> {
         let ticket = secret::token().ok()?;
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         out.retain(|_, holder| holder.until > now);
         if out.len() >= MAX_OUT {
             return None;
         }
-        out.insert(secret::digest(&ticket), Holder { name: name.into(), role, until: now + LIFETIME_MS });
+        out.insert(secret::digest(&ticket), Holder { caller, until: now + LIFETIME_MS });
         Some(ticket)
     }
 
@@ -48,15 +47,22 @@ impl Tickets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::Role;
+    use crate::auth::caller::CallerKind;
+
+    fn ann() -> Caller {
+        let kind = CallerKind::User { session: "s".into(), must_change: false };
+        Caller { name: "ann".into(), kind, role: Role::Viewer, ip: [127, 0, 0, 1].into() }
+    }
 
     #[test]
     fn a_ticket_is_good_once_and_for_half_a_minute() {
         let tickets = Tickets::default();
-        let ticket = tickets.issue("ann", Role::Viewer, 0).unwrap();
-        assert_eq!(tickets.redeem(&ticket, 29_999).unwrap().name, "ann");
-        assert_eq!(tickets.redeem(&ticket, 29_999), None);
-        let late = tickets.issue("ann", Role::Viewer, 0).unwrap();
-        assert_eq!(tickets.redeem(&late, 30_000), None);
-        assert_eq!(tickets.redeem("made up", 0), None);
+        let ticket = tickets.issue(ann(), 0).unwrap();
+        assert_eq!(tickets.redeem(&ticket, 29_999).unwrap().caller.name, "ann");
+        assert!(tickets.redeem(&ticket, 29_999).is_none());
+        let late = tickets.issue(ann(), 0).unwrap();
+        assert!(tickets.redeem(&late, 30_000).is_none());
+        assert!(tickets.redeem("made up", 0).is_none());
     }
 }

@@ -1,12 +1,13 @@
 //! What would have been: recorded demand, played through the production arithmetic under other terms.
 
 use std::collections::BTreeMap;
+use tollgate_core::cost::PriceList;
 use tollgate_core::id::{AppId, NodeId};
 use tollgate_core::quota::{Capacity, Quota};
 use tollgate_core::units::{Millis, Rate, Tokens};
 use tollgate_ledger::Book;
 use tollgate_ledger::book::LEASE_TTL;
-use tollgate_ledger::protocol::{AppPolicy, Entry, LedgerError, Seed, Sync};
+use tollgate_ledger::protocol::{AppPolicy, Entry, LedgerError, OperationTotal, Seed, Sync};
 
 /// How long nothing happens before the first second, so that buckets are full.
 const QUIET_S: u32 = 1_800;
@@ -20,7 +21,16 @@ pub struct World {
     /// What the cluster can stand.
     pub capacity: Capacity,
     /// What its applications were promised.
-    pub quotas: BTreeMap<AppId, Quota>,
+    pub apps: BTreeMap<AppId, Terms>,
+}
+
+/// What an application was promised, as far as it matters here.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// Its quota.
+    pub quota: Quota,
+    /// Whether it may pass at all.
+    pub enabled: bool,
 }
 
 /// What became of an application's demand.
@@ -65,15 +75,33 @@ impl World {
     /// The same with all that ask for nothing taken together: their headroom flows to the others as before, and a book with a
     /// thousand applications in it costs no more than one with those that matter.
     fn with_idle_as_one(&self, demand: &BTreeMap<AppId, Demand>) -> Self {
-        let (busy, idle): (BTreeMap<AppId, Quota>, BTreeMap<AppId, Quota>) =
-            self.quotas.clone().into_iter().partition(|(app, _)| demand.contains_key(app));
-        let guaranteed = idle.values().fold(Rate::ZERO, |sum, quota| sum.plus(quota.guaranteed));
-        let one = idle.into_iter().next().map(|(app, quota)| {
+        let (busy, idle): (BTreeMap<AppId, Terms>, BTreeMap<AppId, Terms>) =
+            self.apps.clone().into_iter().partition(|(app, _)| demand.contains_key(app));
+        let guaranteed = idle.values().fold(Rate::ZERO, |sum, terms| sum.plus(terms.quota.guaranteed));
+        let one = idle.into_iter().next().map(|(app, Terms { quota, enabled })| {
             let burst = guaranteed.per_one_second().max(quota.burst);
-            (app, Quota { guaranteed, burst, ..quota })
+            (app, Terms { quota: Quota { guaranteed, burst, ..quota }, enabled })
         });
-        Self { capacity: self.capacity, quotas: busy.into_iter().chain(one).collect() }
+        Self { capacity: self.capacity, apps: busy.into_iter().chain(one).collect() }
     }
+}
+
+/// What the same requests would cost under other prices, as a share of what they did: by what was spent on each operation, and
+/// the bytes that follow from it.
+pub fn price_ratio(spent: &[OperationTotal], before: &PriceList, after: &PriceList) -> f64 {
+    let coefficient = before.coefficient().as_f64();
+    let (mut old, mut new) = (0.0, 0.0);
+    for total in spent {
+        let (requests, consumed) = (total.requests as f64, total.consumed as f64);
+        let bandwidth = (consumed - requests * before.base(total.operation) as f64).max(0.0);
+        let units = if coefficient > 0.0 { bandwidth / coefficient } else { 0.0 };
+        let quanta = before.quantum().get() as f64 / after.quantum().get() as f64;
+        // A part of a unit is charged as a whole one, for each request that has bytes.
+        let units = (units * quanta).max(units.min(requests));
+        old += consumed;
+        new += requests * after.base(total.operation) as f64 + units * after.coefficient().as_f64();
+    }
+    if old > 0.0 { new / old } else { 1.0 }
 }
 
 /// Who asks for how much, second by second.
@@ -104,10 +132,10 @@ struct Had {
 
 impl Player {
     fn new(world: &World, first: u32) -> Result<Self, LedgerError> {
-        let apps = world.quotas.iter().map(|(app, quota)| AppPolicy {
+        let apps = world.apps.iter().map(|(app, terms)| AppPolicy {
             app: app.clone(),
-            quota: *quota,
-            enabled: true,
+            quota: terms.quota,
+            enabled: terms.enabled,
             body: String::new(),
         });
         let seed = Seed { capacity: world.capacity, apps: apps.collect(), remembered: None };
@@ -166,6 +194,9 @@ mod tests {
     use super::*;
     use serde_json::json;
     use tollgate_config::Policy;
+    use tollgate_config::policy::App;
+    use tollgate_core::cost::Operation;
+    use tollgate_core::units::Ratio;
 
     fn world(apps: &[(&str, u64, u64)]) -> World {
         let apps: Vec<_> = apps
@@ -178,8 +209,9 @@ mod tests {
         let policy =
             Policy::from_value(&json!({"clusters": [{"id": "c", "capacity": 10_000}], "apps": apps}))
                 .unwrap();
-        let quotas = policy.apps().iter().map(|(id, app)| (id.clone(), app.quota)).collect();
-        World { capacity: policy.clusters()["c"].capacity, quotas }
+        let terms = |app: &App| Terms { quota: app.quota, enabled: app.enabled };
+        let apps = policy.apps().iter().map(|(id, app)| (id.clone(), terms(app))).collect();
+        World { capacity: policy.clusters()["c"].capacity, apps }
     }
 
     fn steady(app: &str, cost: u64, seconds: u32) -> (AppId, Demand) {
@@ -235,6 +267,32 @@ mod tests {
         let demand = vec![(1_000_000, 1_000), (1_000_100, 1_000), (1_000_200, 1_000)];
         let outcome = outcome(&world, &[(AppId::new("a").unwrap(), demand)], "a");
         assert_eq!(outcome.refused, 0, "{outcome:?}");
+    }
+
+    #[test]
+    fn one_that_is_switched_off_gets_nothing() {
+        let on = world(&[("a", 1_000, 9_000), ("b", 4_000, 4_000)]);
+        let mut off = on.clone();
+        off.apps.get_mut("b").unwrap().enabled = false;
+        let demand = [steady("a", 9_000, 60), steady("b", 4_000, 60)];
+        assert_eq!(outcome(&on, &demand, "b").refused, 0);
+        assert_eq!(outcome(&off, &demand, "b").granted, 0);
+    }
+
+    #[test]
+    fn other_prices_change_what_the_same_requests_cost() {
+        let total = |operation, requests, consumed| OperationTotal { operation, requests, consumed };
+        // Base 1 and 5, and a unit of bandwidth for each request.
+        let spent = [total(Operation::Get, 100, 200), total(Operation::Put, 10, 60)];
+        let usual = PriceList::default();
+        assert!((price_ratio(&spent, &usual, &usual) - 1.0).abs() < 1e-9);
+        let dear = usual.with_base(Operation::Get, 3);
+        assert!((price_ratio(&spent, &usual, &dear) - 460.0 / 260.0).abs() < 1e-9);
+        let double = PriceList::new(usual.quantum(), Ratio::percent(200));
+        assert!((price_ratio(&spent, &usual, &double) - 370.0 / 260.0).abs() < 1e-9);
+        let large = PriceList::new((usual.quantum().get() * 10).try_into().unwrap(), Ratio::ONE);
+        assert!((price_ratio(&spent, &usual, &large) - 1.0).abs() < 1e-9, "a part of a unit is a whole one");
+        assert!((price_ratio(&[], &usual, &dear) - 1.0).abs() < 1e-9);
     }
 
     #[test]

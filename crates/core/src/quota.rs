@@ -66,11 +66,19 @@ pub struct Capacity {
     pub burst_ratio: Ratio,
     /// The use at which emergency mode starts by itself.
     pub emergency_threshold: Ratio,
+    /// How many connections may be open at once.
+    #[cfg_attr(feature = "serde", serde(default = "Capacity::usual_connections"))]
+    pub connections: u32,
 }
 
 impl Capacity {
     /// The share of the capacity that guarantees may add up to.
     pub const PROMISABLE: Ratio = Ratio::percent(90);
+
+    /// What a cluster may have open that says nothing about it.
+    const fn usual_connections() -> u32 {
+        5_000
+    }
 
     /// The most that guarantees may add up to.
     pub const fn promisable(&self) -> Rate {
@@ -95,6 +103,7 @@ impl Default for Capacity {
             reserved: Ratio::percent(10),
             burst_ratio: Ratio::percent(120),
             emergency_threshold: Ratio::percent(95),
+            connections: Self::usual_connections(),
         }
     }
 }

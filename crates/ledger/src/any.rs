@@ -6,7 +6,7 @@ use crate::connection::{ConnectionEvent, Hold, HoldReply, NodeStats, Report, Slo
 use crate::ledger::{Answer, Ledger};
 use crate::memory::MemoryLedger;
 use crate::notice::Notices;
-use crate::protocol::{AppView, Changes, ClusterView, PutApp, Seed, Sync, SyncReply};
+use crate::protocol::{AppView, Changes, ClusterView, PutApp, Scheduled, Seed, Sync, SyncReply};
 use crate::question::{Asked, Question};
 use crate::redis::RedisLedger;
 use tollgate_core::borrow::Repayment;
@@ -113,6 +113,10 @@ impl Ledger for AnyLedger {
 
     async fn apps(&self, cluster: &ClusterId, after: Option<&AppId>, limit: u32) -> Answer<Vec<AppView>> {
         ask!(self, ledger => ledger.apps(cluster, after, limit))
+    }
+
+    async fn scheduled(&self, cluster: &ClusterId, skip: u32, limit: u32) -> Answer<Vec<Scheduled>> {
+        ask!(self, ledger => ledger.scheduled(cluster, skip, limit))
     }
 
     async fn cluster(&self, cluster: &ClusterId) -> Answer<ClusterView> {

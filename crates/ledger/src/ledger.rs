@@ -1,6 +1,6 @@
 use crate::book::Audit;
 use crate::notice::Notices;
-use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Seed, Sync, SyncReply};
+use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Scheduled, Seed, Sync, SyncReply};
 use crate::question::{Asked, Question};
 use std::future::Future;
 use tollgate_core::borrow::Repayment;
@@ -120,6 +120,15 @@ pub trait Ledger: Send + std::marker::Sync {
         after: Option<&AppId>,
         limit: u32,
     ) -> impl Future<Output = Answer<Vec<AppView>>> + Send;
+
+    /// The changes that are scheduled, the earliest first, without the first `skip`; at most `limit` of them and at most
+    /// [`MAX_PAGE`](crate::protocol::MAX_PAGE). Those of applications that are not there yet are told nowhere else.
+    fn scheduled(
+        &self,
+        cluster: &ClusterId,
+        skip: u32,
+        limit: u32,
+    ) -> impl Future<Output = Answer<Vec<Scheduled>>> + Send;
 
     /// The cluster itself as of now.
     fn cluster(&self, cluster: &ClusterId) -> impl Future<Output = Answer<ClusterView>> + Send;

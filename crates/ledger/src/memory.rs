@@ -4,7 +4,7 @@ use crate::clock::{LedgerClock, WallClock};
 use crate::connection::Slates;
 use crate::ledger::{Answer, Ledger};
 use crate::notice::{Hub, Notices};
-use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Seed, Sync, SyncReply};
+use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Scheduled, Seed, Sync, SyncReply};
 use crate::question::{Asked, Forum, Question};
 #[cfg(feature = "snapshot")]
 use crate::snapshot::Snapshot;
@@ -183,6 +183,10 @@ impl<C: LedgerClock> Ledger for MemoryLedger<C> {
 
     async fn apps(&self, cluster: &ClusterId, after: Option<&AppId>, limit: u32) -> Answer<Vec<AppView>> {
         self.with(cluster, |book, now| Ok(book.app_views(after, limit, now)))
+    }
+
+    async fn scheduled(&self, cluster: &ClusterId, skip: u32, limit: u32) -> Answer<Vec<Scheduled>> {
+        self.with(cluster, |book, now| Ok(book.scheduled(skip, limit, now)))
     }
 
     async fn cluster(&self, cluster: &ClusterId) -> Answer<ClusterView> {

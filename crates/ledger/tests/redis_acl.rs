@@ -77,6 +77,7 @@ async fn everything(ledger: &RedisLedger) -> Result {
     ledger.repay(&c, &app, one).await?;
     ledger.put_app(&c, &put(Millis::ZERO)?).await?;
     ledger.put_app(&c, &put(Millis::new(4_000_000_000_000))?).await?;
+    ledger.scheduled(&c, 0, 1).await?;
     ledger.put_cluster(&c, &Capacity::default()).await?;
     ledger.end_emergency(&c).await?;
     ledger.reset(&c, &app).await?;

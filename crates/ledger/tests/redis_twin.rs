@@ -62,6 +62,7 @@ enum Step {
     Emergency { duration: u64 },
     Calm,
     Reset { app: usize },
+    Capacity { rate: u64, connections: u32 },
 }
 
 fn any_step() -> impl Strategy<Value = Step> {
@@ -85,6 +86,7 @@ fn any_step() -> impl Strategy<Value = Step> {
         1 => (1..20_000u64).prop_map(|duration| Step::Emergency { duration }),
         1 => Just(Step::Calm),
         1 => app.prop_map(|app| Step::Reset { app }),
+        1 => (60_000..200_000u64, any::<u32>()).prop_map(|(rate, connections)| Step::Capacity { rate, connections }),
     ]
 }
 
@@ -214,10 +216,15 @@ async fn play<E: Engine>(ledger: &ScriptLedger<E>, clock: &AtomicU64, cluster: &
             Step::Reset { app: index } => {
                 let _ = ledger.reset(cluster, &app(index)).await;
             }
+            Step::Capacity { rate, connections } => {
+                let capacity = Capacity { rate: Rate::per_second(rate), connections, ..capacity };
+                let _ = ledger.put_cluster(cluster, &capacity).await;
+            }
         }
         let changes = ledger.changes(cluster, seen, 2).await.unwrap();
         seen = changes.next;
         ledger.apps(cluster, Some(&app(0)), 2).await.unwrap();
+        ledger.scheduled(cluster, 1, 2).await.unwrap();
         ledger.cluster(cluster).await.unwrap();
         let audit = ledger.audit(cluster).await.unwrap();
         assert!(audit.balances(), "{audit:#?}");

@@ -67,8 +67,10 @@ fn any_order() -> impl Strategy<Value = Step> {
         4 => (0..200usize, terms, 0..3usize, prop::option::of(any_span()), prop::option::weighted(0.2, 0..8u64))
             .prop_map(|(app, terms, carry, after, replaces)| Step::Put { app, terms, carry, after, replaces }),
         2 => (0..200usize).prop_map(|app| Step::Delete { app }),
-        1 => (100_000..400_000u64, 0..2_000u32, 10_000..15_000u32, 5_000..30_000u32)
-            .prop_map(|(rate, reserved, burst, threshold)| Step::Capacity { rate, reserved, burst, threshold }),
+        1 => (100_000..400_000u64, 0..2_000u32, 10_000..15_000u32, 5_000..30_000u32, any::<u32>())
+            .prop_map(|(rate, reserved, burst, threshold, connections)| {
+                Step::Capacity { rate, reserved, burst, threshold, connections }
+            }),
         1 => any_span().prop_map(|duration| Step::Declare { duration }),
         1 => Just(Step::EndEmergency),
         1 => (0..200usize).prop_map(|app| Step::Reset { app }),

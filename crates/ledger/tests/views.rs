@@ -105,6 +105,7 @@ stories! {
     a_reader_that_is_half_way_starts_over_when_deletions_are_forgotten
     who_knows_another_history_starts_over
     applications_are_seen_with_what_is_scheduled
+    what_is_scheduled_is_listed_the_earliest_first
     a_cluster_is_seen_with_its_emergency
     what_is_leased_is_in_use_once_it_is_spent
     what_was_spent_is_told_by_operation
@@ -131,7 +132,7 @@ fn a_reader_gets_what_changed_and_nothing_else(ledger: &impl Ledger) {
     let changed = put(ledger, 3, 20, Millis::ZERO);
     let deleted = delete(ledger, 1);
     put(ledger, 0, 30, clock().plus(Millis::from_secs(60)));
-    let capacity = Capacity { rate: Rate::per_second(2_000_000), ..Capacity::default() };
+    let capacity = Capacity { rate: Rate::per_second(2_000_000), connections: 9, ..Capacity::default() };
     let version = wait(ledger.put_cluster(&cluster(), &capacity)).unwrap();
 
     let news = page(ledger, seeded);
@@ -215,6 +216,26 @@ fn applications_are_seen_with_what_is_scheduled(ledger: &impl Ledger) {
     let ids: BTreeSet<_> = all.iter().map(|view| view.policy.policy.app.clone()).collect();
     assert_eq!(ids, (0..20).map(app).collect());
     assert_eq!(wait(ledger.apps(&cluster(), Some(&app(9)), 100)), Ok(Vec::new()), "the end");
+}
+
+fn what_is_scheduled_is_listed_the_earliest_first(ledger: &impl Ledger) {
+    seed(ledger, 2, None);
+    let later = |secs| clock().plus(Millis::from_secs(secs));
+    // Of those, only the second is there.
+    for (index, secs) in [(9, 70), (1, 60), (8, 60), (7, 50)] {
+        put(ledger, index, 20, later(secs));
+    }
+    let ids = |skip, limit| -> Vec<AppId> {
+        let page = wait(ledger.scheduled(&cluster(), skip, limit)).unwrap();
+        page.into_iter().map(|change| change.policy.app).collect()
+    };
+    assert_eq!(ids(0, 10), [app(7), app(1), app(8), app(9)]);
+    assert_eq!(ids(1, 2), [app(1), app(8)]);
+    assert_eq!(ids(4, 10), []);
+    let first = wait(ledger.scheduled(&cluster(), 0, 1)).unwrap().remove(0);
+    assert_eq!((first.at, first.carry, first.policy), (later(50), Carry::Keep, policy(7, 20)));
+    delete(ledger, 7);
+    assert_eq!(ids(0, 1), [app(1)], "what is not there yet can be taken back");
 }
 
 fn a_cluster_is_seen_with_its_emergency(ledger: &impl Ledger) {

@@ -5,6 +5,7 @@ use crate::clock::RuntimeClock;
 use crate::connection::{Connections, Denied, Guard, Identity, Keeper, Line, Refused, Settings};
 use crate::desk::Manners;
 use crate::node::{Counter, Inner, Node};
+use crate::sync::lock;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -65,13 +66,14 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
             (app.id().clone(), Limits::new(connections.max, connections.burst))
         });
         counter.connections.set_all_limits(limits, self.clock.now());
+        counter.connections.set_cluster_max(lock(&counter.desk).capacity().connections);
     }
 }
 
 /// The connections of a cluster, before there are any.
 pub(crate) fn connections(id: &ClusterId, cluster: &Cluster, manners: &Manners) -> Connections {
     Connections::new(Settings {
-        cluster_max: cluster.max_connections,
+        cluster_max: cluster.capacity.connections,
         ledger_timeout: Duration::from(manners.patience),
         ..Settings::new(id.clone())
     })

@@ -11,7 +11,7 @@ use tollgate_core::units::Tokens;
 pub(crate) struct Counters {
     spent: [[AtomicU64; 2]; Operation::COUNT],
     refused: [AtomicU64; Reason::ALL.len()],
-    shadowed: AtomicU64,
+    shadowed: [AtomicU64; Reason::ALL.len()],
     /// In millionths.
     refused_cost: AtomicU64,
     misses: AtomicU64,
@@ -23,10 +23,10 @@ pub(crate) struct Counters {
 pub struct Counts {
     /// What was let through and paid for, in the order of [`Operation::ALL`].
     pub spent: [Spending; Operation::COUNT],
-    /// Refusals by reason, in the order of [`Reason::ALL`]; those in shadow mode included.
+    /// Refusals by reason, in the order of [`Reason::ALL`].
     pub refused: [u64; Reason::ALL.len()],
-    /// Requests that were let through although they would have been refused.
-    pub shadowed: u64,
+    /// Requests that shadow mode let through although they would have been refused, by reason in the same order.
+    pub shadowed: [u64; Reason::ALL.len()],
     /// What was asked for in vain, in whole tokens, shadow mode included.
     pub refused_cost: u64,
     /// Requests that had to ask the ledger.
@@ -62,7 +62,7 @@ impl Default for Counters {
         Self {
             spent: Default::default(),
             refused: [const { AtomicU64::new(0) }; Reason::ALL.len()],
-            shadowed: AtomicU64::new(0),
+            shadowed: [const { AtomicU64::new(0) }; Reason::ALL.len()],
             refused_cost: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             rolled_back: AtomicU64::new(0),
@@ -80,11 +80,9 @@ impl Counters {
 
     pub(crate) fn refused(&self, reason: Reason, cost: Tokens, is_shadow: bool) {
         self.refused_cost.fetch_add(cost.micros(), Ordering::Relaxed);
+        let sums = if is_shadow { &self.shadowed } else { &self.refused };
         if let Some(i) = Reason::ALL.iter().position(|&r| r == reason) {
-            self.refused[i].fetch_add(1, Ordering::Relaxed);
-        }
-        if is_shadow {
-            self.shadowed.fetch_add(1, Ordering::Relaxed);
+            sums[i].fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -109,7 +107,7 @@ impl Counters {
                 cost: read(&self.spent[i][1]),
             }),
             refused: std::array::from_fn(|i| read(&self.refused[i])),
-            shadowed: read(&self.shadowed),
+            shadowed: std::array::from_fn(|i| read(&self.shadowed[i])),
             refused_cost: read(&self.refused_cost) / Tokens::MICROS_PER_TOKEN,
             misses: read(&self.misses),
             rolled_back: read(&self.rolled_back),

@@ -16,6 +16,9 @@ const MIN_REQUESTS: f64 = 20.0;
 /// The most alerts that are open at a time: an outage of everything is one story, not thousands.
 const MAX_OPEN: usize = 500;
 
+/// For how long nobody has seen an alert when its node is taken to be gone, in milliseconds.
+const ORPHANED_MS: i64 = 60_000;
+
 /// What the rules look at, by rule and subject.
 pub(super) type Seen = BTreeMap<(&'static str, String), (f64, String)>;
 
@@ -168,6 +171,7 @@ async fn follow(admin: &crate::state::Admin, verdict: Verdict, now: i64) -> crat
                 acknowledged_at: None,
                 acknowledged_by: None,
                 resolved_at: None,
+                node: admin.settings.node.to_string(),
             };
             if admin.store.raise_alert(&row).await? {
                 super::tell(admin, "raised", &row);
@@ -175,7 +179,7 @@ async fn follow(admin: &crate::state::Admin, verdict: Verdict, now: i64) -> crat
         }
         Verdict::Resolve { rule, subject } => {
             let open = admin.store.open_alert(&rule, &subject).await?;
-            if admin.store.resolve_alert(&rule, &subject, now).await?
+            if admin.store.resolve_alert(&rule, &subject, &admin.settings.node, now).await?
                 && let Some(mut row) = open
             {
                 row.resolved_at = Some(now);
@@ -186,10 +190,31 @@ async fn follow(admin: &crate::state::Admin, verdict: Verdict, now: i64) -> crat
     Ok(())
 }
 
+/// Closes alerts that nobody has seen for a while: the node that saw them is gone.
+pub(crate) async fn close_orphans(admin: &crate::state::Admin, now: i64) {
+    for mut alert in admin.store.unseen_alerts(now - ORPHANED_MS).await.unwrap_or_default() {
+        if admin.store.close_alert(&alert.id, now).await.unwrap_or(false) {
+            alert.resolved_at = Some(now);
+            super::tell(admin, "resolved", &alert);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::alert::rule::defaults_for_tests;
+    use crate::history::WHOLE_WIDTH;
+    use crate::live::AppLive;
+    use serde_json::json;
+    use std::sync::Arc;
+    use tollgate_config::Policy;
+    use tollgate_core::degrade::Level;
+    use tollgate_core::id::ClusterId;
+    use tollgate_core::units::{Millis, Ratio, Tokens};
+    use tollgate_ledger::Book;
+    use tollgate_ledger::protocol::{ClusterView, Seed};
+    use tollgate_node::desk::{Calls, Standing};
 
     fn seen(value: f64) -> Seen {
         Seen::from([((REFUSAL_RATIO, "app-a".to_owned()), (value, String::new()))])
@@ -211,6 +236,85 @@ mod tests {
         assert_eq!(kinds(&judge.judge(&rules, &seen(0.5), 30)), ["raise"]);
         assert_eq!(kinds(&judge.judge(&rules, &seen(0.01), 31)), ["resolve"]);
         assert_eq!(judge.judge(&rules, &seen(0.01), 32), []);
+    }
+
+    /// What the rules raise when all is as `live` and `recorder` say.
+    fn raised(live: &Live, recorder: &Recorder, drift: &BTreeMap<String, f64>) -> Vec<(String, String)> {
+        let mut rules = defaults_for_tests();
+        for rule in &mut rules {
+            rule.for_s = 0;
+        }
+        let seen = look(live, recorder, "node-01", drift);
+        let verdicts = Judge::default().judge(&rules, &seen, 1_000);
+        let raised = verdicts.into_iter().filter_map(|verdict| match verdict {
+            Verdict::Raise { rule, subject, .. } => Some((rule.id, subject)),
+            Verdict::Resolve { .. } => None,
+        });
+        raised.collect()
+    }
+
+    fn one(rule: &str, subject: &str) -> Vec<(String, String)> {
+        vec![(rule.into(), subject.into())]
+    }
+
+    /// A cluster with so much of its capacity left, and an application that owes so much of the ten tokens it may.
+    fn live(slack: u64, debt: u64, level: Level) -> Live {
+        let policy = Policy::from_value(&json!({
+            "clusters": [{"id": "c", "capacity": 1_000}],
+            "apps": [{"id": "a", "guaranteed_quota": 10, "burst_quota": 10, "max_borrow": 10}],
+        }))
+        .unwrap();
+        let (id, app) = policy.apps().iter().next().unwrap();
+        let seed = Seed {
+            capacity: policy.clusters()["c"].capacity,
+            apps: vec![crate::policy::document::to_ledger(id, app)],
+            remembered: None,
+        };
+        let now = Millis::from_secs(1_000);
+        let mut book = Book::seed(seed, now).unwrap();
+        let mut view = book.app_views(None, 1, now).remove(0);
+        view.account.loan.debt = Tokens::whole(debt);
+        let cluster = ClusterView { slack: Tokens::whole(slack), ..book.cluster_view(now) };
+        let standing = Standing {
+            level,
+            is_cut_off: false,
+            is_emergency: false,
+            cut: Ratio::ZERO,
+            version: 1,
+            epoch: 1,
+            leases: 0,
+            calls: Calls::default(),
+        };
+        let c = ClusterId::new("c").unwrap();
+        Live {
+            at: 1_000_000,
+            apps: BTreeMap::from([(
+                id.clone(),
+                AppLive { view: Some(Arc::new(view)), ..AppLive::default() },
+            )]),
+            clusters: BTreeMap::from([(c.clone(), cluster)]),
+            standing: BTreeMap::from([(c, standing)]),
+            ..Live::default()
+        }
+    }
+
+    #[test]
+    fn each_rule_raises_what_it_is_there_for() {
+        let (well, none) = (live(200, 0, Level::Normal), BTreeMap::new());
+        let quiet = Recorder::default();
+        assert_eq!(raised(&well, &quiet, &none), []);
+        assert_eq!(raised(&live(199, 0, Level::Normal), &quiet, &none), one(SLACK_LOW, "c"));
+        assert_eq!(raised(&live(200, 0, Level::Mild), &quiet, &none), one(LEDGER_DEGRADED, "node-01/c"));
+        assert_eq!(raised(&live(200, 7, Level::Normal), &quiet, &none), []);
+        assert_eq!(raised(&live(200, 8, Level::Normal), &quiet, &none), one(DEBT, "a"));
+        let drift = |share| BTreeMap::from([("a".to_owned(), share)]);
+        assert_eq!(raised(&well, &quiet, &drift(0.04)), []);
+        assert_eq!(raised(&well, &quiet, &drift(0.05)), one(DRIFT, "a"));
+        let mut leaking = Recorder::default();
+        let mut values = [0.0; WHOLE_WIDTH];
+        values[of_all::CONNECTIONS_LEAKED] = 1.0;
+        leaking.add_overall(999, &values);
+        assert_eq!(raised(&well, &leaking, &none), one(CONNECTION_LEAK, "node-01"));
     }
 
     #[test]

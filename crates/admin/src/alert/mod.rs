@@ -4,7 +4,7 @@ mod judge;
 mod rule;
 pub(crate) mod webhook;
 
-pub(crate) use judge::{Judge, run};
+pub(crate) use judge::{Judge, close_orphans, run};
 pub(crate) use rule::{Rule, Severity, rules};
 
 use crate::event::EventKind;
@@ -32,5 +32,6 @@ fn message(what: &str, alert: &AlertRow) -> Value {
         "acknowledged": alert.acknowledged_at.is_some(),
         "acknowledged_by": alert.acknowledged_by,
         "resolved_at": alert.resolved_at,
+        "node": alert.node,
     })
 }

@@ -46,6 +46,8 @@ pub(crate) struct Alert {
     acknowledged_by: Option<String>,
     /// When it was over, if it is.
     resolved_at: Option<i64>,
+    /// The node that sees it, and says when it is over.
+    node: String,
 }
 
 impl From<AlertRow> for Alert {
@@ -62,6 +64,7 @@ impl From<AlertRow> for Alert {
             acknowledged: row.acknowledged_at.is_some(),
             acknowledged_at: row.acknowledged_at,
             acknowledged_by: row.acknowledged_by,
+            node: row.node,
             resolved_at: row.resolved_at,
         }
     }
@@ -306,8 +309,10 @@ pub(crate) async fn delete_webhook(
     Segment(id): Segment<String>,
 ) -> Result<StatusCode, Problem> {
     let id = id.replace('\0', "\u{fffd}");
+    let before = admin.store.webhooks().await?.into_iter().find(|place| place.id == id);
     if admin.store.delete_webhook(&id).await? {
-        admin.audit(&caller, "webhook.delete", &id, None, None).await?;
+        let before = before.map(|place| json!({"url": place.url}));
+        admin.audit(&caller, "webhook.delete", &id, before.as_ref(), None).await?;
     }
     Ok(StatusCode::NO_CONTENT)
 }

@@ -27,7 +27,7 @@ use utoipa::{IntoParams, ToSchema};
 pub(crate) struct App {
     #[serde(flatten)]
     pub(crate) policy: PolicyDocument,
-    /// The version of its policy, which is also its entity tag.
+    /// The version of its policy, which is also its entity tag; 0 if it is only scheduled to be added.
     pub(crate) version: u64,
     /// How it is doing: `critical` if more than half of its requests of the last minutes were refused, `warning` if some
     /// were, if it is in debt, or if it is switched off.
@@ -259,7 +259,7 @@ pub(crate) enum SortApps {
     Version,
 }
 
-/// Lists applications.
+/// Lists applications, those too that are scheduled to be added.
 #[utoipa::path(get, path = "/api/v1/apps", tag = "apps", params(ListApps),
     extensions(("x-required-role" = json!("viewer"))),
     responses((status = 200, description = "a page of applications", body = Listed<App>)))]
@@ -271,7 +271,8 @@ pub(crate) async fn list(
     let paging = Paging::new(params.page, params.limit)?;
     params.check()?;
     let live = admin.live();
-    let found = policy::all(&*admin.plane).await?;
+    let mut found = policy::all(&*admin.plane).await?;
+    found.extend(policy::to_come(&*admin.plane, &found).await?);
     let mut apps: Vec<(Found, Health)> = found
         .into_iter()
         .map(|found| (health(&admin, &found, live.apps.get(&found.id)), found))
@@ -288,7 +289,7 @@ pub(crate) async fn list(
     Ok(Json(Listed { data, total: page.total, page: page.page, limit: page.limit }))
 }
 
-/// Shows an application.
+/// Shows an application. One that is scheduled to be added is shown as it will be.
 #[utoipa::path(get, path = "/api/v1/apps/{app_id}", tag = "apps", params(("app_id" = String, Path,)),
     extensions(("x-required-role" = json!("viewer"))),
     responses((status = 200, description = "the application", body = App, headers(("ETag" = String)))))]
@@ -297,7 +298,8 @@ pub(crate) async fn get(
     _: Viewer,
     Segment(name): Segment<String>,
 ) -> Result<impl IntoResponse, Problem> {
-    let found = existing(&admin, &name).await?;
+    let found = policy::find(&*admin.plane, &name).await?;
+    let found = found.ok_or_else(|| Problem::not_found("application", &name))?;
     Ok((etag(&found.etag()), Json(shown_now(&admin, &found))))
 }
 
@@ -375,19 +377,20 @@ pub(crate) async fn put(
         let found = existing(&admin, &id).await?;
         return Ok((etag(&found.etag()), Json(shown_now(&admin, &found))).into_response());
     }
-    if before.is_none() {
+    let is_new = !before.as_ref().is_some_and(Found::is_there);
+    if is_new {
         terms.kind = "create";
     }
     let change = admin.put_app(&id, &app, before.as_ref(), &terms).await?;
     admin.publish(&caller, &[change], &terms).await?;
-    if before.is_none() {
+    if is_new {
         return answer_created(&admin, &id).await;
     }
     let found = existing(&admin, &id).await?;
     Ok((etag(&found.etag()), Json(shown_now(&admin, &found))).into_response())
 }
 
-/// Removes an application. Its leases are void. One that is not there is as good as removed.
+/// Removes an application and what is scheduled for it. Its leases are void. One that is not there is as good as removed.
 #[utoipa::path(delete, path = "/api/v1/apps/{app_id}", tag = "apps",
     params(("app_id" = String, Path,), ("If-Match" = Option<String>, Header,)),
     extensions(("x-required-role" = json!("operator"))),
@@ -423,9 +426,10 @@ pub(crate) async fn reset(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The application of that name.
+/// The application of that name, if it is there.
 pub(crate) async fn existing(admin: &Admin, name: &str) -> Result<Found, Problem> {
-    policy::find(&*admin.plane, name).await?.ok_or_else(|| Problem::not_found("application", name))
+    let found = policy::find(&*admin.plane, name).await?.filter(Found::is_there);
+    found.ok_or_else(|| Problem::not_found("application", name))
 }
 
 /// What is said about a change besides what changes.
@@ -455,7 +459,7 @@ pub(crate) fn read(
 async fn answer_created(admin: &Admin, id: &AppId) -> Result<Response, Problem> {
     let location = [(http::header::LOCATION, format!("/api/v1/apps/{id}"))];
     // One that is scheduled is not there yet.
-    let Some(found) = policy::find(&*admin.plane, id).await? else {
+    let Some(found) = policy::find(&*admin.plane, id).await?.filter(Found::is_there) else {
         return Ok((StatusCode::ACCEPTED, location).into_response());
     };
     Ok((StatusCode::CREATED, location, etag(&found.etag()), Json(shown_now(admin, &found))).into_response())

@@ -4,21 +4,20 @@ use super::etag::{IfMatch, etag};
 use super::page::Segment;
 use crate::auth::{Administrator, Operator, Viewer};
 use crate::form::Form;
-use crate::policy::{Change, Terms};
+use crate::policy::Terms;
+use crate::policy::cluster::{self, ClusterDocument};
 use crate::problem::{FieldError, Problem};
-use crate::state::{Admin, Shared};
+use crate::state::Shared;
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use http::HeaderMap;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
-use tollgate_config::Policy;
 use tollgate_core::id::ClusterId;
 use tollgate_core::quota::Capacity;
 use tollgate_ledger::protocol::ClusterView;
-use tollgate_node::connection::Connections;
 use utoipa::ToSchema;
 
 /// A cluster: what it can stand, and how it is doing.
@@ -51,25 +50,6 @@ pub(crate) struct Cluster {
     nodes: u64,
     /// How many nodes fell silent and are still remembered.
     silent_nodes: u64,
-    /// How many connections it may have.
-    max_connections: u32,
-}
-
-/// What a cluster can stand.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-struct ClusterDocument {
-    /// Tokens per second, for all applications together.
-    #[schema(minimum = 1, maximum = 1_000_000_000)]
-    capacity: u64,
-    /// The share that bursts and loans leave alone.
-    #[schema(minimum = 0, maximum = 1)]
-    reserved_ratio: f64,
-    /// How much unused headroom may pile up, as a share of the capacity.
-    #[schema(minimum = 1, maximum = 2)]
-    burst_ratio: f64,
-    /// The use at which emergency mode starts by itself.
-    #[schema(minimum = 0.0001, maximum = 1)]
-    emergency_threshold: f64,
 }
 
 /// A cluster as it shall be. What is left out stays as it is.
@@ -89,6 +69,9 @@ pub(crate) struct ClusterInput {
     /// The use at which emergency mode starts by itself.
     #[schema(minimum = 0.0001, maximum = 1)]
     emergency_threshold: Option<f64>,
+    /// How many connections may be open at once, over all nodes.
+    #[schema(minimum = 1, maximum = 4_294_967_295u64)]
+    max_connections: Option<u64>,
     /// Why it is changed, for those who read it later.
     #[schema(max_length = 1_000)]
     reason: Option<String>,
@@ -148,7 +131,7 @@ pub(crate) struct Reconciled {
 pub(crate) async fn list(State(admin): State<Shared>, _: Viewer) -> Result<Json<Clusters>, Problem> {
     let mut data = Vec::new();
     for id in admin.clusters() {
-        data.push(shown(&admin, &id, &admin.plane.cluster(&id).await?));
+        data.push(shown(&id, &admin.plane.cluster(&id).await?));
     }
     Ok(Json(Clusters { total: data.len(), data }))
 }
@@ -164,7 +147,7 @@ pub(crate) async fn get(
 ) -> Result<impl IntoResponse, Problem> {
     let id = admin.cluster(&name)?;
     let view = admin.plane.cluster(&id).await?;
-    Ok((etag(&tag(&view.capacity)), Json(shown(&admin, &id, &view))))
+    Ok((etag(&tag(&view.capacity)), Json(shown(&id, &view))))
 }
 
 /// Changes what a cluster can stand. With `If-Match` it must be as the caller has seen it.
@@ -192,19 +175,11 @@ pub(crate) async fn put(
         return Err(Problem::invalid(vec![error.with_value(capacity.rate.floor())]));
     }
     if capacity != view.capacity {
-        let version = admin.plane.put_cluster(&id, &capacity).await?;
-        let change = Change {
-            kind: "cluster".into(),
-            id: id.to_string(),
-            cluster: id.to_string(),
-            ledger_version: version,
-            before: Some(document(&view.capacity)),
-            after: Some(document(&capacity)),
-        };
+        let change = admin.put_cluster(&id, &view.capacity, &capacity).await?;
         admin.publish(&caller, &[change], &Terms::now("update", &reason)).await?;
     }
     let view = admin.plane.cluster(&id).await?;
-    Ok((etag(&tag(&view.capacity)), Json(shown(&admin, &id, &view))))
+    Ok((etag(&tag(&view.capacity)), Json(shown(&id, &view))))
 }
 
 /// Accounts for every token of a cluster.
@@ -245,23 +220,18 @@ pub(crate) async fn reconcile(
     Segment(name): Segment<String>,
 ) -> Result<Json<Reconciled>, Problem> {
     let id = admin.cluster(&name)?;
-    let corrected = admin.plane.reconcile(&id).await?;
+    let corrected = admin.reconcile(&id).await?;
     let corrected: BTreeMap<String, f64> =
         corrected.into_iter().map(|(app, drift)| (app.to_string(), drift.as_f64())).collect();
     admin.audit(&caller, "cluster.reconcile", &name, None, Some(&json!(corrected))).await?;
     Ok(Json(Reconciled { corrected }))
 }
 
-fn shown(admin: &Admin, id: &ClusterId, view: &ClusterView) -> Cluster {
+fn shown(id: &ClusterId, view: &ClusterView) -> Cluster {
     let capacity = &view.capacity;
     Cluster {
         cluster_id: id.to_string(),
-        limits: ClusterDocument {
-            capacity: capacity.rate.floor(),
-            reserved_ratio: capacity.reserved.as_f64(),
-            burst_ratio: capacity.burst_ratio.as_f64(),
-            emergency_threshold: capacity.emergency_threshold.as_f64(),
-        },
+        limits: ClusterDocument::from(capacity),
         version: view.version,
         epoch: view.epoch,
         promised: view.promised.floor(),
@@ -273,42 +243,22 @@ fn shown(admin: &Admin, id: &ClusterId, view: &ClusterView) -> Cluster {
         apps: view.apps,
         nodes: view.nodes,
         silent_nodes: view.silent_nodes,
-        max_connections: admin.plane.connections(id).map_or(0, Connections::cluster_max),
     }
-}
-
-fn document(capacity: &Capacity) -> Value {
-    json!({
-        "capacity": capacity.rate.floor(),
-        "reserved_ratio": capacity.reserved.as_f64(),
-        "burst_ratio": capacity.burst_ratio.as_f64(),
-        "emergency_threshold": capacity.emergency_threshold.as_f64(),
-    })
 }
 
 /// What stands for a capacity in headers.
 fn tag(capacity: &Capacity) -> String {
-    let digest = crate::secret::digest(&document(capacity).to_string());
+    let digest = crate::secret::digest(&cluster::to_value(capacity).to_string());
     format!("\"{}\"", &digest[..16])
 }
 
-/// Reads a capacity by the same rules as the configuration file; what is left out stays as it was.
+/// Reads a capacity, all mistakes of the call at once; what is left out stays as it was.
 fn read(id: &ClusterId, before: &Capacity, mut form: Form) -> Result<Capacity, Problem> {
-    let Value::Object(mut fields) = document(before) else { return Ok(*before) };
-    fields.extend(form.rest().into_iter().filter(|(_, value)| !value.is_null()));
-    fields.insert("id".into(), json!(&**id));
-    match Policy::from_value(&json!({"clusters": [fields]})) {
-        Ok(policy) => {
-            form.finish()?;
-            Ok(policy.clusters().get(&**id).map_or(*before, |cluster| cluster.capacity))
-        }
-        Err(errors) => {
-            for error in &errors {
-                let mut error = FieldError::from(error);
-                error.path = error.path.replace("clusters[0].", "");
-                form.fault(error);
-            }
-            form.finish().map(|()| *before)
-        }
+    let said = form.rest().into_iter().filter(|(_, value)| !value.is_null()).collect();
+    let read = cluster::read(id, before, said);
+    if let Err(errors) = &read {
+        errors.iter().cloned().for_each(|error| form.fault(error));
     }
+    form.finish()?;
+    read.map_err(Problem::invalid)
 }

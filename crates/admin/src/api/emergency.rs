@@ -175,6 +175,7 @@ pub(crate) async fn activate(
     }
     let after = json!({"reason": reason, "duration_s": duration.ceil_secs()});
     admin.audit(&caller, "emergency.activate", &cluster, None, Some(&after)).await?;
+    admin.hub.remember(key(&cluster, true), clock::wall());
     tell(&admin, &cluster, true, &reason, &caller.name);
     shown(&admin).await.map(Json)
 }
@@ -197,6 +198,7 @@ pub(crate) async fn deactivate(
         admin.store.end_emergencies(&cluster, &caller.name, clock::wall()).await?;
         let before = json!({"reason": before.emergency_reason});
         admin.audit(&caller, "emergency.deactivate", &cluster, Some(&before), None).await?;
+        admin.hub.remember(key(&cluster, false), clock::wall());
         tell(&admin, &cluster, false, "", &caller.name);
     }
     shown(&admin).await.map(Json)
@@ -225,6 +227,11 @@ pub(crate) async fn history(
         ended_by: row.ended_by,
     });
     Ok(Json(paging.listed(data.collect(), page.total)))
+}
+
+/// What the beginning or end of an emergency is remembered by.
+pub(crate) fn key(cluster: &ClusterId, is_active: bool) -> String {
+    format!("{cluster}/emergency/{is_active}")
 }
 
 /// Tells those who watch.

@@ -183,7 +183,7 @@ pub(crate) async fn change_password(
         form.fault(FieldError::new("new", "conflict", "the same as before", "another password"));
     }
     form.finish()?;
-    if caller.kind == CallerKind::Token {
+    if matches!(caller.kind, CallerKind::Token { .. }) {
         return Err(Problem::forbidden("a token has no password"));
     }
     admin.throttle.login(&caller.name, caller.ip)?;

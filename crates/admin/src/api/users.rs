@@ -218,7 +218,7 @@ pub(crate) async fn put(
     shown(existing(&admin, &name).await?).map(Json).ok_or_else(|| Problem::not_found("account", &name))
 }
 
-/// Removes an account. One that is not there is as good as removed.
+/// Removes an account, and revokes the tokens that it made. One that is not there is as good as removed.
 #[utoipa::path(delete, path = "/api/v1/users/{username}", tag = "users", params(("username" = String, Path,)),
     extensions(("x-required-role" = json!("admin"))),
     responses((status = 204, description = "it is not there any more")))]
@@ -228,13 +228,13 @@ pub(crate) async fn delete(
     Segment(name): Segment<String>,
 ) -> Result<StatusCode, Problem> {
     let name = name.replace('\0', "\u{fffd}");
-    if admin.store.user(&name).await?.is_none() {
-        return Ok(StatusCode::NO_CONTENT);
-    }
+    let Some(user) = admin.store.user(&name).await? else { return Ok(StatusCode::NO_CONTENT) };
     keep_an_admin(&admin, &name).await?;
     admin.store.revoke_sessions(&name).await?;
+    let tokens = admin.store.delete_tokens_of(&name).await?;
     admin.store.delete_user(&name).await?;
-    admin.audit(&caller, "user.delete", &name, None, None).await?;
+    let before = json!({"role": user.role, "enabled": user.is_enabled, "tokens": tokens});
+    admin.audit(&caller, "user.delete", &name, Some(&before), None).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -327,8 +327,11 @@ pub(crate) async fn delete_token(
     Segment(id): Segment<String>,
 ) -> Result<StatusCode, Problem> {
     let id = id.replace('\0', "\u{fffd}");
+    let token = admin.store.token(&id).await?;
     if admin.store.delete_token(&id).await? {
-        admin.audit(&caller, "token.delete", &id, None, None).await?;
+        let before = token
+            .map(|token| json!({"name": token.name, "role": token.role, "expires_at": token.expires_at}));
+        admin.audit(&caller, "token.delete", &id, before.as_ref(), None).await?;
     }
     Ok(StatusCode::NO_CONTENT)
 }

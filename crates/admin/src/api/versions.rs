@@ -1,17 +1,18 @@
 //! Versions of policies.
 
-use super::apps::policy_of;
+use super::nodes::NodeReport;
 use super::page::{Listed, Paging, Params, Segment};
-use crate::auth::{Caller, Operator, Viewer};
+use crate::auth::{Caller, Operator, Role, Viewer};
 use crate::form::Form;
-use crate::policy::{self, Change, PolicyDocument, Terms, Version};
+use crate::policy::{self, Change, Found, Plan, Present, Terms, Version, document};
 use crate::problem::{FieldError, Problem};
 use crate::state::{Admin, Shared};
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use tollgate_config::policy::App;
 use tollgate_core::id::AppId;
 use utoipa::{IntoParams, ToSchema};
 
@@ -91,8 +92,19 @@ pub(crate) struct Rollback {
 /// All policies, to be kept in a file and imported again.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Export {
-    /// The applications, by name.
-    apps: Vec<PolicyDocument>,
+    /// The applications, by name, as a configuration file has them.
+    apps: Vec<ExportedApp>,
+}
+
+/// An application as a configuration file has it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct ExportedApp {
+    /// Its name.
+    id: String,
+    /// Everything else.
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    policy: Map<String, Value>,
 }
 
 /// Policies to be set.
@@ -172,7 +184,8 @@ pub(crate) async fn diff(
     Ok(Json(Differences { from, to, changes: changes.collect() }))
 }
 
-/// Puts everything back to what it was at a version. What did not change since stays.
+/// Puts everything back to what it was at a version, all of it or nothing. What did not change since stays; what was scheduled
+/// since is taken back. Where a cluster changed since, this needs the role that changing one does.
 #[utoipa::path(post, path = "/api/v1/config/versions/{version}/rollback", tag = "config", request_body = Rollback,
     params(("version" = i64, Path,)), extensions(("x-required-role" = json!("operator"))),
     responses((status = 200, description = "it is as it was", body = Imported)))]
@@ -187,25 +200,35 @@ pub(crate) async fn rollback(
     existing(&admin, number).await?;
     let _turn = admin.changing.lock().await;
     let terms = Terms::now("rollback", &reason.unwrap_or_else(|| format!("back to version {number}")));
-    let since = between(&admin, number, i64::MAX).await?;
-    // What gets smaller goes first, so that there is room for what gets larger.
-    let mut states: Vec<(String, Option<Value>)> = since
-        .into_iter()
-        .filter(|((kind, _), _)| kind == "app")
-        .map(|((_, id), (then, _))| (id, then))
-        .collect();
-    states.sort_by_key(|(_, state)| state.as_ref().map_or(0, guarantee));
-    apply(&admin, &caller, &states, &terms).await.map(Json)
+    let present = Present::read(&admin).await?;
+    let mut plan = Plan::default();
+    for ((kind, id), (then, _)) in between(&admin, number, i64::MAX).await? {
+        match (kind.as_str(), then) {
+            ("cluster", Some(then)) => {
+                caller.may(Role::Admin)?;
+                plan.cluster(&present, &id, &then)?;
+            }
+            (_, then) => plan.app(&admin, &id, then.as_ref())?,
+        }
+    }
+    plan.check(&present)?;
+    apply(&admin, &caller, &plan, &present, &terms).await.map(Json)
 }
 
-/// Exports all policies.
+/// Exports all policies, as `tollgate apply` and an import read them.
 #[utoipa::path(get, path = "/api/v1/config/export", tag = "config", extensions(("x-required-role" = json!("viewer"))),
     responses((status = 200, description = "all policies", body = Export)))]
 pub(crate) async fn export(State(admin): State<Shared>, _: Viewer) -> Result<Json<Export>, Problem> {
-    let mut apps: Vec<PolicyDocument> =
-        policy::all(&*admin.plane).await?.iter().map(|found| policy_of(&admin, found)).collect();
-    apps.sort_by(|a, b| a.app_id.cmp(&b.app_id));
+    let mut apps: Vec<ExportedApp> =
+        policy::all(&*admin.plane).await?.iter().map(|found| exported(&admin, found)).collect();
+    apps.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(Json(Export { apps }))
+}
+
+fn exported(admin: &Admin, found: &Found) -> ExportedApp {
+    let mut policy = admin.document(found).as_object().cloned().unwrap_or_default();
+    policy.remove("app_id");
+    ExportedApp { id: found.id.to_string(), policy }
 }
 
 /// Sets many applications at once. If one of them is wrong, none is set.
@@ -221,53 +244,47 @@ pub(crate) async fn import(
     let prune = form.flag("prune").unwrap_or(false);
     let dry_run = form.flag("dry_run").unwrap_or(false);
     let reason = form.optional_text("reason", 0..=1_000).unwrap_or_default();
-    let wanted = read_all(&admin, &mut form, apps);
+    let mut plan = Plan { apps: read_all(&admin, &mut form, apps), ..Plan::default() };
     form.finish()?;
     let _turn = admin.changing.lock().await;
-    let before: BTreeMap<String, Value> = policy::all(&*admin.plane)
-        .await?
-        .iter()
-        .map(|found| (found.id.to_string(), admin.document(found)))
-        .collect();
-    let mut states: Vec<(String, Option<Value>)> = Vec::new();
+    let present = Present::read(&admin).await?;
     if prune {
-        states.extend(before.keys().filter(|id| !wanted.contains_key(*id)).map(|id| (id.clone(), None)));
+        for id in present.apps.keys() {
+            plan.apps.entry(id.clone()).or_insert(None);
+        }
     }
-    let mut sorted: Vec<(&String, &Value)> = wanted.iter().collect();
-    sorted.sort_by_key(|(id, state)| guarantee(state).saturating_sub(before.get(*id).map_or(0, guarantee)));
-    states.extend(sorted.into_iter().map(|(id, state)| (id.clone(), Some(state.clone()))));
-    check_sums(&admin, &before, &states).await?;
+    plan.check(&present)?;
     if dry_run {
-        let changes =
-            states.iter().flat_map(|(id, state)| differences("app", id, before.get(id), state.as_ref()));
-        return Ok(Json(Imported { version: None, changes: changes.collect() }));
+        return Ok(Json(Imported { version: None, changes: foreseen(&admin, &plan, &present) }));
     }
-    apply(&admin, &caller, &states, &Terms::now("import", &reason)).await.map(Json)
+    apply(&admin, &caller, &plan, &present, &Terms::now("import", &reason)).await.map(Json)
 }
 
-/// Puts applications into states, and makes one version of it.
+/// What a plan would change about applications, field by field.
+fn foreseen(admin: &Admin, plan: &Plan, present: &Present) -> Vec<Difference> {
+    let change = |(id, app): (&AppId, &Option<App>)| {
+        let before = present.apps.get(id).filter(|found| found.is_there()).map(|found| admin.document(found));
+        let after = app.as_ref().map(|app| document::to_value(id, app, &admin.settings.prices));
+        differences("app", id, before.as_ref(), after.as_ref())
+    };
+    plan.apps.iter().flat_map(change).collect()
+}
+
+/// Carries out a plan, and makes one version of it.
 async fn apply(
     admin: &Admin,
     caller: &Caller,
-    states: &[(String, Option<Value>)],
+    plan: &Plan,
+    present: &Present,
     terms: &Terms,
 ) -> Result<Imported, Problem> {
-    let mut changes: Vec<Change> = Vec::new();
-    let mut failure = None;
-    for (id, state) in states {
-        match admin.restore(id, state.as_ref(), terms).await {
-            Ok(change) => changes.extend(change),
-            Err(problem) => {
-                failure = Some(problem);
-                break;
-            }
-        }
-    }
+    let (mut changes, failure) = plan.carry_out(admin, present, terms).await;
     // What was done before something failed is a version all the same: it is in force.
     let version = if changes.is_empty() { None } else { Some(admin.publish(caller, &changes, terms).await?) };
     if let Some(problem) = failure {
         return Err(problem);
     }
+    changes.sort_by(|a, b| (&a.kind, &a.id).cmp(&(&b.kind, &b.id)));
     let changes = changes
         .iter()
         .flat_map(|c| differences(&c.kind, &c.id, c.before.as_ref(), c.after.as_ref()))
@@ -276,7 +293,7 @@ async fn apply(
 }
 
 /// Reads the applications of an import, all mistakes at once.
-fn read_all(admin: &Admin, form: &mut Form, apps: Option<Value>) -> BTreeMap<String, Value> {
+fn read_all(admin: &Admin, form: &mut Form, apps: Option<Value>) -> BTreeMap<AppId, Option<App>> {
     let mut wanted = BTreeMap::new();
     let Some(Value::Array(apps)) =
         apps.filter(|apps| apps.as_array().is_some_and(|apps| apps.len() <= 10_000))
@@ -303,8 +320,7 @@ fn read_all(admin: &Admin, form: &mut Form, apps: Option<Value>) -> BTreeMap<Str
         };
         match admin.read_document(&id, &Value::Object(fields)) {
             Ok(app) => {
-                let document = policy::document::to_value(&id, &app, &admin.settings.prices);
-                if wanted.insert(id.to_string(), document).is_some() {
+                if wanted.insert(id, Some(app)).is_some() {
                     errors.push(FieldError::new(
                         &at("app_id"),
                         "duplicate",
@@ -321,33 +337,6 @@ fn read_all(admin: &Admin, form: &mut Form, apps: Option<Value>) -> BTreeMap<Str
     }
     errors.into_iter().take(MAX_ERRORS).for_each(|error| form.fault(error));
     wanted
-}
-
-/// Whether the guarantees of each cluster fit once all is done.
-async fn check_sums(
-    admin: &Admin,
-    before: &BTreeMap<String, Value>,
-    states: &[(String, Option<Value>)],
-) -> Result<(), Problem> {
-    let mut after: BTreeMap<&String, &Value> = before.iter().collect();
-    for (id, state) in states {
-        match state {
-            Some(state) => after.insert(id, state),
-            None => after.remove(id),
-        };
-    }
-    let mut errors = Vec::new();
-    for cluster in admin.clusters() {
-        let on = after.values().filter(|app| app["cluster"] == *cluster);
-        let promised: u64 = on.map(|app| guarantee(app)).sum();
-        let promisable = admin.plane.cluster(&cluster).await?.capacity.promisable().floor();
-        if promised > promisable {
-            let message = format!("the guarantees on {cluster} add up to more than 90 % of its capacity");
-            let error = FieldError::new("apps", "conflict", message, format!("at most {promisable}"));
-            errors.push(error.with_value(promised));
-        }
-    }
-    if errors.is_empty() { Ok(()) } else { Err(Problem::invalid(errors)) }
 }
 
 type Changed = BTreeMap<(String, String), (Option<Value>, Option<Value>)>;
@@ -372,20 +361,19 @@ async fn existing(admin: &Admin, number: i64) -> Result<Version, Problem> {
 /// Which nodes apply a version: those that read that far.
 async fn applied(admin: &Admin, version: &Version) -> Result<Applied, Problem> {
     let mut of = 0;
-    let mut names: Option<std::collections::BTreeSet<String>> = None;
+    let mut names: Option<BTreeSet<String>> = None;
     let reports = super::nodes::reports(admin).await?;
-    let clusters: std::collections::BTreeSet<&String> =
-        version.changes.iter().map(|change| &change.cluster).collect();
-    for cluster in clusters {
-        let wanted = version.changes.iter().filter(|change| change.cluster == *cluster);
-        let wanted = wanted.map(|change| change.ledger_version).max().unwrap_or(0);
-        let known = reports.iter().filter(|node| node.clusters.contains_key(cluster)).count() as u64;
-        if let Ok(id) = admin.cluster(cluster) {
+    for (cluster, wanted) in wanted(admin, version).await? {
+        let known = reports.iter().filter(|node| node.clusters.contains_key(&cluster)).count() as u64;
+        if let Ok(id) = admin.cluster(&cluster) {
             of = of.max(admin.plane.cluster(&id).await?.nodes.max(known));
         }
-        let has =
-            reports.iter().filter(|node| node.clusters.get(cluster).is_some_and(|c| c.version >= wanted));
-        let has: std::collections::BTreeSet<String> = has.map(|node| node.node.clone()).collect();
+        let reads_so_far = |node: &&NodeReport| {
+            let read = node.clusters.get(&cluster).map(|cluster| cluster.version);
+            wanted.zip(read).is_some_and(|(wanted, read)| read >= wanted)
+        };
+        let has: BTreeSet<String> =
+            reports.iter().filter(reads_so_far).map(|node| node.node.clone()).collect();
         names = Some(match names {
             Some(names) => names.intersection(&has).cloned().collect(),
             None => has,
@@ -395,8 +383,28 @@ async fn applied(admin: &Admin, version: &Version) -> Result<Applied, Problem> {
     Ok(Applied { nodes: names.len() as u64, of: of.max(names.len() as u64), names })
 }
 
-fn guarantee(document: &Value) -> u64 {
-    document["guaranteed_quota"].as_u64().unwrap_or(0)
+/// How far a node must have read each cluster to apply a version; none if nobody can yet.
+async fn wanted(admin: &Admin, version: &Version) -> Result<BTreeMap<String, Option<u64>>, Problem> {
+    let mut wanted: BTreeMap<String, Option<u64>> = BTreeMap::new();
+    for change in &version.changes {
+        let has_it = match version.effective_time {
+            None => Some(change.ledger_version),
+            Some(_) => came_into_force(admin, change).await?,
+        };
+        let so_far = wanted.entry(change.cluster.clone()).or_insert(Some(0));
+        *so_far = so_far.zip(has_it).map(|(a, b)| a.max(b));
+    }
+    Ok(wanted)
+}
+
+/// The version of the ledger that has a change that was scheduled: a later one than that which scheduled it.
+async fn came_into_force(admin: &Admin, change: &Change) -> Result<Option<u64>, Problem> {
+    let found = policy::find(&*admin.plane, &change.id).await?;
+    Ok(match found {
+        Some(found) => Some(found.version()).filter(|version| *version > change.ledger_version),
+        // It was removed since, which came later still.
+        None => Some(change.ledger_version),
+    })
 }
 
 /// What differs between two states of one thing, field by field.
@@ -412,7 +420,7 @@ fn differences(kind: &str, id: &str, before: Option<&Value>, after: Option<&Valu
             let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
             flatten("", before, &mut old);
             flatten("", after, &mut new);
-            let fields: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+            let fields: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
             let value =
                 |of: &BTreeMap<String, Value>, field: &String| of.get(field).cloned().unwrap_or_default();
             let differing = fields.into_iter().filter(|field| old.get(*field) != new.get(*field));

@@ -84,9 +84,10 @@ impl Accounts {
         Ok(is_done)
     }
 
-    /// Removes an account; false if there is none.
+    /// Removes an account and the tokens that it made; false if there is none.
     pub async fn remove(&self, name: &str) -> Result<bool, StoreError> {
         self.store.revoke_sessions(name).await?;
+        self.store.delete_tokens_of(name).await?;
         let is_done = self.store.delete_user(name).await?;
         if is_done {
             self.note("user.delete", name, None).await?;

@@ -6,6 +6,7 @@ use crate::problem::Problem;
 use crate::secret;
 use crate::server::Peer;
 use crate::state::Admin;
+use crate::store::Stored;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use http::request::Parts;
 use http::{HeaderMap, header};
@@ -36,15 +37,28 @@ pub(crate) enum CallerKind {
         must_change: bool,
     },
     /// A machine.
-    Token,
+    Token {
+        /// By which token.
+        id: String,
+    },
 }
 
 impl Caller {
     pub(crate) const fn kind_name(&self) -> &'static str {
         match self.kind {
             CallerKind::User { .. } => "user",
-            CallerKind::Token => "token",
+            CallerKind::Token { .. } => "token",
         }
+    }
+
+    /// Whether that role is needed no more than this caller has.
+    pub(crate) fn may(&self, role: Role) -> Result<(), Problem> {
+        if self.role < role {
+            let detail =
+                format!("this needs the role {}, {} has {}", role.name(), self.name, self.role.name());
+            return Err(Problem::forbidden(detail));
+        }
+        Ok(())
     }
 
     fn at_least(self, role: Role) -> Result<Self, Problem> {
@@ -57,11 +71,7 @@ impl Caller {
             )
             .detail("PUT /api/v1/me/password"));
         }
-        if self.role < role {
-            let detail =
-                format!("this needs the role {}, {} has {}", role.name(), self.name, self.role.name());
-            return Err(Problem::forbidden(detail));
-        }
+        self.may(role)?;
         Ok(self)
     }
 }
@@ -127,6 +137,20 @@ impl FromRequestParts<Arc<Admin>> for ClientIp {
     }
 }
 
+impl CallerKind {
+    /// Whether whoever came by this would still be let in.
+    pub(crate) async fn is_good(&self, admin: &Admin) -> Stored<bool> {
+        let now = clock::wall();
+        match self {
+            Self::User { session, .. } => admin.store.has_session(session, now).await,
+            Self::Token { id } => {
+                let token = admin.store.token(id).await?;
+                Ok(token.is_some_and(|token| token.expires_at > now))
+            }
+        }
+    }
+}
+
 async fn user_caller(admin: &Admin, token: &str, ip: IpAddr) -> Result<Caller, Problem> {
     let stale = || Problem::unauthorized("the access token is wrong, has expired or was revoked");
     let claims = admin.keys.check(token).ok_or_else(stale)?;
@@ -150,7 +174,7 @@ async fn machine_caller(admin: &Admin, rest: &str, ip: IpAddr) -> Result<Caller,
     }
     admin.store.saw_token(id, now).await?;
     let role = Role::parse(&token.role).ok_or_else(wrong)?;
-    Ok(Caller { name: token.name, kind: CallerKind::Token, role, ip })
+    Ok(Caller { name: token.name, kind: CallerKind::Token { id: token.id }, role, ip })
 }
 
 fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {

@@ -1,10 +1,11 @@
 //! What happened in the last week, bounded in memory and on disk, and still there after a restart.
 
-pub(crate) mod demand;
+mod demand;
 mod recorder;
 mod series;
 
-pub(crate) use recorder::{Recorder, Saved};
+pub(crate) use demand::Demand;
+pub(crate) use recorder::{DEMAND_PREFIX, Recorder, Saved};
 pub(crate) use series::{Kind, Point, RINGS, Series};
 
 use serde::{Deserialize, Serialize};
@@ -83,7 +84,7 @@ pub(crate) const OVERALL_WIDTH: usize = OVERALL.len();
 pub(crate) const APP_WIDTH: usize = APP.len();
 
 /// The same with requests and cost of each operation behind them.
-const WHOLE_WIDTH: usize = OVERALL_WIDTH + 2 * Operation::COUNT;
+pub(crate) const WHOLE_WIDTH: usize = OVERALL_WIDTH + 2 * Operation::COUNT;
 
 const WHOLE: &[Kind] = &{
     let mut kinds = [Kind::Sum; WHOLE_WIDTH];

@@ -28,7 +28,7 @@ pub(crate) struct Saved {
 const OVERALL_NAME: &str = "*";
 
 /// What demand is kept under; no application can have it.
-const DEMAND_PREFIX: &str = "demand/";
+pub(crate) const DEMAND_PREFIX: &str = "demand/";
 
 impl Default for Recorder {
     fn default() -> Self {

@@ -1,7 +1,7 @@
 //! One change of policy, whoever makes it: checked, said to the ledger, numbered, written down, told to those who watch.
 
+use super::Found;
 use super::document::{self, to_ledger};
-use super::{Found, find};
 use crate::auth::Caller;
 use crate::clock;
 use crate::event::EventKind;
@@ -33,6 +33,18 @@ pub(crate) struct Change {
     /// What it is; null if it is there no longer.
     #[schema(value_type = Option<Object>)]
     pub(crate) after: Option<Value>,
+}
+
+impl Change {
+    /// What it is remembered by once it was told.
+    fn key(&self) -> String {
+        key(&self.cluster, &self.kind, &self.id)
+    }
+}
+
+/// What a change of an application or cluster is remembered by once it was told.
+pub(crate) fn key(cluster: &str, kind: &str, id: &str) -> String {
+    format!("{cluster}/{kind}/{id}")
 }
 
 /// How a change is made.
@@ -112,12 +124,12 @@ impl Admin {
             id: id.to_string(),
             cluster: app.cluster.to_string(),
             ledger_version: version,
-            before: before.map(|found| self.document(found)),
+            before: before.filter(|found| found.is_there()).map(|found| self.document(found)),
             after: Some(document::to_value(id, app, &self.settings.prices)),
         })
     }
 
-    /// Removes an application; the caller holds `changing`.
+    /// Removes an application and what is scheduled for it; the caller holds `changing`.
     pub(crate) async fn remove_app(&self, found: &Found) -> Result<Change, Problem> {
         let version = self.plane.delete_app(&found.app.cluster, &found.id).await?;
         Ok(Change {
@@ -125,7 +137,8 @@ impl Admin {
             id: found.id.to_string(),
             cluster: found.app.cluster.to_string(),
             ledger_version: version,
-            before: Some(self.document(found)),
+            // What was not there yet was nothing.
+            before: found.is_there().then(|| self.document(found)),
             after: None,
         })
     }
@@ -149,6 +162,9 @@ impl Admin {
         for change in changes {
             let action = format!("{}.{}", change.kind, terms.kind);
             self.audit(caller, &action, &change.id, change.before.as_ref(), change.after.as_ref()).await?;
+        }
+        for change in changes {
+            self.hub.remember(change.key(), now);
         }
         let told: Vec<Value> = changes
             .iter()
@@ -188,28 +204,6 @@ impl Admin {
         Ok(())
     }
 
-    /// Puts an application into a state that it was in: there or not there.
-    pub(crate) async fn restore(
-        &self,
-        id: &str,
-        state: Option<&Value>,
-        terms: &Terms,
-    ) -> Result<Option<Change>, Problem> {
-        let before = find(&*self.plane, id).await?;
-        match (state, before) {
-            (None, None) => Ok(None),
-            (None, Some(found)) => self.remove_app(&found).await.map(Some),
-            (Some(state), before) => {
-                let id = AppId::new(id).map_err(|_| Problem::not_found("application", id))?;
-                let app = self.read_document(&id, state)?;
-                if before.as_ref().is_some_and(|found| found.app == app) {
-                    return Ok(None);
-                }
-                self.put_app(&id, &app, before.as_ref(), terms).await.map(Some)
-            }
-        }
-    }
-
     /// An application from its document.
     pub(crate) fn read_document(&self, id: &AppId, document: &Value) -> Result<policy::App, Problem> {
         let mut fields = document.as_object().cloned().unwrap_or_default();
@@ -242,7 +236,7 @@ impl Admin {
         before: Option<&Found>,
     ) -> Result<Option<FieldError>, Problem> {
         let view = self.plane.cluster(cluster).await?;
-        let own = before.map_or(0, |found| found.app.quota.guaranteed.floor());
+        let own = before.map_or(0, |found| found.promised().floor());
         let left = (view.capacity.promisable().floor() + own).saturating_sub(view.promised.floor());
         let error = || overpromised(left).with_value(guaranteed.floor());
         // A guarantee that is lowered, or stays, always fits.

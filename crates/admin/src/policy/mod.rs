@@ -1,9 +1,12 @@
 //! The life of policies: changed, versioned, compared, rolled back.
 
 pub(crate) mod change;
+pub(crate) mod cluster;
 pub(crate) mod document;
 mod find;
+mod plan;
 
 pub(crate) use change::{Change, Terms, Version};
 pub(crate) use document::PolicyDocument;
-pub(crate) use find::{Found, all, find};
+pub(crate) use find::{Found, all, find, to_come};
+pub(crate) use plan::{Plan, Present};

@@ -2,6 +2,9 @@ use super::{Page, Store, Stored};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
+/// For how long an alert is its node's that does not say so again, in milliseconds; a node that sees it says so every second.
+const HELD_MS: i64 = 5_000;
+
 /// Something that is, or was, not as it should be.
 #[derive(Clone, Debug)]
 pub(crate) struct AlertRow {
@@ -17,13 +20,15 @@ pub(crate) struct AlertRow {
     pub(crate) acknowledged_at: Option<i64>,
     pub(crate) acknowledged_by: Option<String>,
     pub(crate) resolved_at: Option<i64>,
+    /// The node that sees it, and says when it is over.
+    pub(crate) node: String,
 }
 
 macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT id, rule, subject, severity, message, value, raised_at, seen_at, acknowledged_at,
-             acknowledged_by, resolved_at FROM alerts ",
+             acknowledged_by, resolved_at, node FROM alerts ",
             $rest
         )
     };
@@ -54,15 +59,17 @@ impl AlertRow {
             acknowledged_at: row.try_get(8)?,
             acknowledged_by: row.try_get(9)?,
             resolved_at: row.try_get(10)?,
+            node: row.try_get(11)?,
         })
     }
 }
 
 impl Store {
-    /// Raises an alert; false if it is open already, which is noted.
+    /// Raises an alert; false if it is open already, which is noted. One that its node has not seen for a while passes to
+    /// the node that sees it now.
     pub(crate) async fn raise_alert(&self, alert: &AlertRow) -> Stored<bool> {
-        let text = "UPDATE alerts SET seen_at = $3, value = $4, message = $5, severity = $6
-                    WHERE rule = $1 AND subject = $2 AND resolved_at IS NULL";
+        let text = "UPDATE alerts SET seen_at = $3, value = $4, message = $5, severity = $6, node = $7
+                    WHERE rule = $1 AND subject = $2 AND resolved_at IS NULL AND (node = $7 OR seen_at < $8)";
         let again = sqlx::query(text)
             .bind(&alert.rule)
             .bind(&alert.subject)
@@ -70,13 +77,16 @@ impl Store {
             .bind(alert.value)
             .bind(&alert.message)
             .bind(&alert.severity)
+            .bind(&alert.node)
+            .bind(alert.seen_at - HELD_MS)
             .execute(&self.pool)
             .await?;
         if again.rows_affected() > 0 {
             return Ok(false);
         }
-        let text = "INSERT INTO alerts (id, rule, subject, severity, message, value, raised_at, seen_at)
-                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING";
+        let text =
+            "INSERT INTO alerts (id, rule, subject, severity, message, value, raised_at, seen_at, node)
+                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING";
         let done = sqlx::query(text)
             .bind(&alert.id)
             .bind(&alert.rule)
@@ -86,17 +96,39 @@ impl Store {
             .bind(alert.value)
             .bind(alert.raised_at)
             .bind(alert.seen_at)
+            .bind(&alert.node)
             .execute(&self.pool)
             .await?;
         Ok(done.rows_affected() > 0)
     }
 
-    /// Closes an open alert; false if there is none.
-    pub(crate) async fn resolve_alert(&self, rule: &str, subject: &str, now: i64) -> Stored<bool> {
-        let text =
-            "UPDATE alerts SET resolved_at = $3 WHERE rule = $1 AND subject = $2 AND resolved_at IS NULL";
-        let done = sqlx::query(text).bind(rule).bind(subject).bind(now).execute(&self.pool).await?;
+    /// Closes an open alert of a node; false if there is none.
+    pub(crate) async fn resolve_alert(
+        &self,
+        rule: &str,
+        subject: &str,
+        node: &str,
+        now: i64,
+    ) -> Stored<bool> {
+        let text = "UPDATE alerts SET resolved_at = $4
+                    WHERE rule = $1 AND subject = $2 AND node = $3 AND resolved_at IS NULL";
+        let done =
+            sqlx::query(text).bind(rule).bind(subject).bind(node).bind(now).execute(&self.pool).await?;
         Ok(done.rows_affected() > 0)
+    }
+
+    /// The open alerts of a node.
+    pub(crate) async fn open_alerts_of(&self, node: &str) -> Stored<Vec<AlertRow>> {
+        let text = select!("WHERE node = $1 AND resolved_at IS NULL ORDER BY id LIMIT 1000");
+        let rows = sqlx::query(text).bind(node).fetch_all(&self.pool).await?;
+        rows.iter().map(AlertRow::read).collect()
+    }
+
+    /// The open alerts that nobody has seen since then.
+    pub(crate) async fn unseen_alerts(&self, since: i64) -> Stored<Vec<AlertRow>> {
+        let text = select!("WHERE seen_at < $1 AND resolved_at IS NULL ORDER BY id LIMIT 1000");
+        let rows = sqlx::query(text).bind(since).fetch_all(&self.pool).await?;
+        rows.iter().map(AlertRow::read).collect()
     }
 
     /// Notes who has seen an alert; the first stays.
@@ -149,5 +181,54 @@ impl Store {
                     ON CONFLICT (id) DO UPDATE SET rule = excluded.rule";
         sqlx::query(text).bind(id).bind(rule).execute(&self.pool).await?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn alert(id: &str, node: &str, seen_at: i64) -> AlertRow {
+        AlertRow {
+            id: id.into(),
+            rule: "emergency".into(),
+            subject: "c".into(),
+            severity: "critical".into(),
+            message: String::new(),
+            value: 1.0,
+            raised_at: seen_at,
+            seen_at,
+            acknowledged_at: None,
+            acknowledged_by: None,
+            resolved_at: None,
+            node: node.into(),
+        }
+    }
+
+    async fn store(folder: &tempfile::TempDir) -> Store {
+        Store::open(folder.path().join("admin.db").to_str().unwrap()).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_node_closes_only_what_it_sees_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(&folder).await;
+        assert!(store.raise_alert(&alert("1", "a", 0)).await.unwrap());
+        assert!(!store.raise_alert(&alert("2", "b", 1_000)).await.unwrap(), "it is open already");
+        assert_eq!(store.open_alerts_of("b").await.unwrap().len(), 0);
+        assert!(!store.resolve_alert("emergency", "c", "b", 2_000).await.unwrap());
+        assert_eq!(store.open_alerts_of("a").await.unwrap().len(), 1);
+        assert!(store.resolve_alert("emergency", "c", "a", 2_000).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn an_alert_of_a_node_that_is_gone_passes_on_or_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(&folder).await;
+        store.raise_alert(&alert("1", "a", 0)).await.unwrap();
+        assert!(!store.raise_alert(&alert("2", "b", HELD_MS + 1)).await.unwrap(), "it is no other alert");
+        assert_eq!(store.open_alerts_of("b").await.unwrap()[0].id, "1");
+        assert_eq!(store.unseen_alerts(HELD_MS).await.unwrap().len(), 0);
+        assert_eq!(store.unseen_alerts(HELD_MS + 2).await.unwrap().len(), 1);
     }
 }

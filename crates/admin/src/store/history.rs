@@ -1,4 +1,5 @@
 use super::{Store, Stored};
+use crate::history::DEMAND_PREFIX;
 use sqlx::Row;
 
 impl Store {
@@ -17,6 +18,22 @@ impl Store {
         let length = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);
         let rows = sqlx::query(text).bind(prefix).bind(length).bind(limit).fetch_all(&self.pool).await?;
         rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+    }
+
+    /// What each node has written down of an application's demand.
+    pub(crate) async fn demand_of(&self, app: &str) -> Stored<Vec<(String, Vec<u8>)>> {
+        let suffix = format!("/{DEMAND_PREFIX}{app}");
+        let text = "SELECT series, data FROM history WHERE series LIKE $1 ORDER BY series LIMIT 1000";
+        let rows = sqlx::query(text).bind(format!("%{suffix}")).fetch_all(&self.pool).await?;
+        let mut found = Vec::new();
+        for row in &rows {
+            let series: String = row.try_get(0)?;
+            // An underscore in a name stands for any letter there.
+            if let Some(node) = series.strip_suffix(&suffix) {
+                found.push((node.to_owned(), row.try_get(1)?));
+            }
+        }
+        Ok(found)
     }
 
     /// Forgets series that nobody has kept for long.

@@ -39,4 +39,7 @@ pub(super) const STEPS: &[&[&str]] = &[&[
         created_at BIGINT NOT NULL)",
     "CREATE TABLE history (series TEXT PRIMARY KEY, saved_at BIGINT NOT NULL, data BYTEA NOT NULL)",
     "CREATE TABLE nodes (node TEXT PRIMARY KEY, at BIGINT NOT NULL, report TEXT NOT NULL)",
+], &[
+    // Nodes that share a database close only what they see themselves.
+    "ALTER TABLE alerts ADD COLUMN node TEXT NOT NULL DEFAULT ''",
 ]];

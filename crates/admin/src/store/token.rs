@@ -75,6 +75,13 @@ impl Store {
         Ok(())
     }
 
+    /// Revokes what somebody made who is gone; returns how many there were.
+    pub(crate) async fn delete_tokens_of(&self, maker: &str) -> Stored<u64> {
+        let done =
+            sqlx::query("DELETE FROM tokens WHERE created_by = $1").bind(maker).execute(&self.pool).await?;
+        Ok(done.rows_affected())
+    }
+
     pub(crate) async fn delete_token(&self, id: &str) -> Stored<bool> {
         let done = sqlx::query("DELETE FROM tokens WHERE id = $1").bind(id).execute(&self.pool).await?;
         Ok(done.rows_affected() > 0)

@@ -76,10 +76,13 @@ impl Store {
         Ok(done.execute(&self.pool).await?.rows_affected() > 0)
     }
 
+    /// Changes what a user may do; every session of theirs is over.
     pub(crate) async fn set_role(&self, name: &str, role: &str, is_enabled: bool) -> Stored<bool> {
         let text = "UPDATE users SET role = $2, is_enabled = $3, generation = generation + 1 WHERE name = $1";
         let done = sqlx::query(text).bind(name).bind(role).bind(i64::from(is_enabled));
-        Ok(done.execute(&self.pool).await?.rows_affected() > 0)
+        let is_known = done.execute(&self.pool).await?.rows_affected() > 0;
+        sqlx::query("DELETE FROM sessions WHERE user_name = $1").bind(name).execute(&self.pool).await?;
+        Ok(is_known)
     }
 
     pub(crate) async fn saw_login(&self, name: &str, at: i64) -> Stored<()> {

@@ -4,6 +4,7 @@
 
 mod fuzz;
 mod nodes;
+mod policies;
 mod postgres;
 mod prometheus;
 mod roles;
@@ -11,4 +12,5 @@ mod sqlite;
 mod suite;
 mod support;
 mod telemetry;
+mod webhook;
 mod websocket;

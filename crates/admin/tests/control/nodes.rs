@@ -1,6 +1,7 @@
 //! Several nodes that share a ledger on Redis, each with accounts and a database of its own.
 
 use crate::support::{Answer, PASSWORD, call_at, token_of};
+use crate::websocket::{next, open_at};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -11,6 +12,7 @@ use tollgate_config::Policy;
 use tollgate_core::cost::Operation;
 use tollgate_core::id::NodeId;
 use tollgate_ledger::{Ledger, RedisEngine, RedisLedger};
+use tollgate_node::connection::Connections;
 use tollgate_node::{Node, Request, Setup};
 use tollgate_testkit::RedisServer;
 
@@ -30,6 +32,7 @@ impl Peer {
         let mut settings = Settings::new(id);
         settings.listen = "127.0.0.1:0".parse().unwrap();
         settings.database = folder.join(name).display().to_string();
+        settings.reconcile_s = 1;
         let handle = tollgate_admin::start(node.clone(), settings, Vec::new()).await.unwrap();
         let token = enter(&handle).await;
         Self { node, handle, token }
@@ -112,6 +115,61 @@ async fn a_version_is_told_to_be_applied_by_all_who_share_the_ledger() {
     for peer in [first, second] {
         peer.stop().await;
     }
+}
+
+/// Whoever watches one node hears of what is done at another.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changes_and_emergencies_are_told_at_every_node() {
+    let redis = RedisServer::start().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let first = Peer::start("node-01", &redis, folder.path()).await;
+    let second = Peer::start("node-02", &redis, folder.path()).await;
+    let mut socket = open_at(second.address(), &second.token).await;
+    // Two looks: what is there at the first one is no news.
+    for _ in 0..2 {
+        next(&mut socket, "metrics").await;
+    }
+    first
+        .call("PUT", "/api/v1/apps/brand-new", Some(json!({"guaranteed_quota": 10, "burst_quota": 10})))
+        .await;
+    let told = next(&mut socket, "config_change").await["data"].clone();
+    assert_eq!(told["changes"], json!([{"kind": "app", "id": "brand-new", "cluster": "cluster-01"}]));
+    first.call("PUT", "/api/v1/clusters/cluster-01", Some(json!({"max_connections": 9}))).await;
+    let told = next(&mut socket, "config_change").await["data"].clone();
+    assert_eq!(told["changes"], json!([{"kind": "cluster", "id": "cluster-01", "cluster": "cluster-01"}]));
+    let most = || second.node.connections("cluster-01").map(Connections::cluster_max);
+    second.wait("/api/v1/clusters", |_| most() == Some(9)).await;
+    first.call("POST", "/api/v1/emergency/activate", Some(json!({"reason": "a drill"}))).await;
+    let told = next(&mut socket, "emergency").await["data"].clone();
+    assert_eq!((&told["active"], &told["reason"]), (&json!(true), &json!("a drill")));
+    first.call("POST", "/api/v1/emergency/deactivate", Some(json!({}))).await;
+    assert_eq!(next(&mut socket, "emergency").await["data"]["active"], false);
+    for peer in [first, second] {
+        peer.stop().await;
+    }
+}
+
+/// Sets what is booked as out of an application to so many tokens, as a mistake of ours would.
+fn set_outstanding(redis: &RedisServer, app: &str, tokens: u64) {
+    let script = "local row = redis.call('HGET', KEYS[1], ARGV[1]) \
+                  local changed = row:sub(1, 14 * 8) .. struct.pack('<d', tonumber(ARGV[2])) .. row:sub(15 * 8 + 1) \
+                  return redis.call('HSET', KEYS[1], ARGV[1], changed)";
+    let amount = (tokens * 1_000_000).to_string();
+    redis.cli(&["EVAL", script, "1", "ratelimit:{cluster-01}", app, &amount]).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn drift_is_corrected_without_being_asked_for_and_counted() {
+    let redis = RedisServer::start().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let peer = Peer::start("node-01", &redis, folder.path()).await;
+    let has = |line: &'static str| move |page: &Value| page.as_str().is_some_and(|page| page.contains(line));
+    peer.wait("/metrics", has("tollgate_drift_ratio{cluster=\"cluster-01\"} 0")).await;
+    peer.wait("/metrics", has("tollgate_reconciliations_total{cluster=\"cluster-01\"} 0")).await;
+    set_outstanding(&redis, "app-a", 77);
+    peer.wait("/metrics", has("tollgate_reconciliations_total{cluster=\"cluster-01\"} 1")).await;
+    peer.wait("/metrics", has("tollgate_drift_ratio{cluster=\"cluster-01\"} 0")).await;
+    peer.stop().await;
 }
 
 /// Two nodes that hear of each other.

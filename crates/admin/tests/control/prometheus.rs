@@ -1,7 +1,7 @@
 //! `/metrics`, the rules and the dashboard, held against a real Prometheus.
 
 use crate::support::{World, call_at};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -49,6 +49,28 @@ fn promtool(words: &[&str], input: Option<&str>) {
     let output = child.wait_with_output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&said));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_shadow_mode_lets_through_is_not_told_as_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::start(folder.path().join("admin.db").to_str().unwrap()).await;
+    let token = world.admin().await;
+    let body = json!({"guaranteed_quota": 100, "burst_quota": 100, "borrow": false, "shadow": true});
+    world.call("PUT", "/api/v1/apps/app-c", &token, Some(body)).await.expect(200);
+    world.wait(async || world.node.app("app-c").is_some_and(|app| app.terms().policy.shadow)).await;
+    for _ in 0..5 {
+        world.node.admit(&Request::new("app-c", Operation::Get).with_cost(90)).await.unwrap().keep();
+    }
+    let page = world.call("GET", "/metrics", "", None).await.expect(200);
+    let of = |result: &str| {
+        let label = format!("result=\"{result}\"");
+        let lines =
+            page.body.as_str().unwrap().lines().filter(|line| line.starts_with("tollgate_decisions_total{"));
+        lines.filter(|line| line.contains("app=\"app-c\"") && line.contains(&label)).count()
+    };
+    assert_eq!((of("allowed"), of("refused")), (1, 0), "{}", page.body);
+    assert!(of("shadowed") > 0, "{}", page.body);
 }
 
 #[test]

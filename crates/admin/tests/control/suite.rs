@@ -1,9 +1,10 @@
 //! What must hold on every database: one function for each story, each on a database of its own.
 
+pub(crate) use crate::policies::{clusters, rollback, schedule, schedule_due};
 use crate::support::{PASSWORD, World, cookie_of, token_of};
 use serde_json::{Value, json};
 use tollgate_core::cost::Operation;
-use tollgate_node::Request;
+use tollgate_node::{Permit, Request};
 
 /// The first start prints a password that must be changed; after that it is good for nothing.
 pub(crate) async fn first_run(database: &str) {
@@ -203,21 +204,6 @@ pub(crate) async fn versions(database: &str) {
     assert_eq!(too_much.wrong_fields(), ["apps"]);
 }
 
-/// A change may be scheduled: nothing happens before its time.
-pub(crate) async fn schedule(database: &str) {
-    let world = World::start(database).await;
-    let token = &world.admin().await;
-    let soon = world.call("GET", "/api/v1/metrics", token, None).await.expect(200).body["timestamp"]
-        .as_i64()
-        .unwrap();
-    let body = json!({"guaranteed_quota": 12_000, "burst_quota": 60_000, "effective_time": soon + 3_600_000});
-    let answer = world.call("PUT", "/api/v1/apps/app-a", token, Some(body)).await.expect(200);
-    assert_eq!(answer.body["guaranteed_quota"], 10_000);
-    assert_eq!(answer.body["pending"]["policy"]["guaranteed_quota"], 12_000);
-    let versions = world.call("GET", "/api/v1/config/versions?limit=1", token, None).await.expect(200);
-    assert_eq!(versions.body["data"][0]["effective_time"], soon + 3_600_000);
-}
-
 /// An emergency is declared with a reason, seen by everybody, ended, and kept in the history.
 pub(crate) async fn emergency(database: &str) {
     let world = World::start(database).await;
@@ -287,6 +273,35 @@ pub(crate) async fn accounts(database: &str) {
     world.call("GET", "/api/v1/apps", &machine, None).await.expect(401);
     let audit = world.call("GET", "/api/v1/audit?limit=100", token, None).await.expect(200);
     assert!(!audit.body.to_string().contains(PASSWORD));
+    for (action, key, was) in
+        [("token.delete", "role", json!("operator")), ("user.delete", "enabled", json!(false))]
+    {
+        let entry = audit.body["data"].as_array().unwrap().iter().find(|entry| entry["action"] == action);
+        assert_eq!(entry.unwrap()["before"][key], was, "{action}");
+    }
+    tokens_end(&world, token, database).await;
+}
+
+/// A token ends with its time, and with the account of whoever made it.
+async fn tokens_end(world: &World, token: &str, database: &str) {
+    let body = json!({"username": "bob", "role": "admin", "password": PASSWORD});
+    world.call("POST", "/api/v1/users", token, Some(body)).await.expect(201);
+    let bob = token_of(&world.log_in("bob", PASSWORD).await.expect(200));
+    let change = json!({"current": PASSWORD, "new": format!("{PASSWORD}!")});
+    let bob = token_of(&world.call("PUT", "/api/v1/me/password", &bob, Some(change)).await.expect(200));
+    let (short, long) = (world.token(token, "viewer").await, world.token(&bob, "viewer").await);
+    for machine in [&short, &long] {
+        world.call("GET", "/api/v1/apps", machine, None).await.expect(200);
+    }
+    let url = if database.contains("://") { database.to_owned() } else { format!("sqlite://{database}") };
+    let pool = sqlx::AnyPool::connect(&url).await.unwrap();
+    let past = "UPDATE tokens SET expires_at = 1 WHERE created_by = 'admin'";
+    sqlx::query(past).execute(&pool).await.unwrap();
+    pool.close().await;
+    world.call("GET", "/api/v1/apps", &short, None).await.expect(401);
+    world.call("GET", "/api/v1/apps", &long, None).await.expect(200);
+    world.call("DELETE", "/api/v1/users/bob", token, None).await.expect(204);
+    world.call("GET", "/api/v1/apps", &long, None).await.expect(401);
 }
 
 /// What happens is in the history, also after a restart, and can be explained.
@@ -332,9 +347,47 @@ pub(crate) async fn history(database: &str) {
     let body = json!({"policy": {"guaranteed_quota": 10_000, "burst_quota": 10_000}, "range": "1h"});
     let answer = world.call("POST", "/api/v1/apps/app-c/what-if", &token, Some(body)).await.expect(200).body;
     assert_eq!(answer["app"]["after"]["refused"], 0, "{answer}");
+    assert_eq!(answer["demand"], json!({"nodes": ["node-01"], "of": 1}));
+    what_if_neighbours(&world, &token).await;
     let wrong = json!({"policy": {"guaranteed_quota": 0}, "range": "7d"});
     let refused = world.call("POST", "/api/v1/apps/app-c/what-if", &token, Some(wrong)).await.expect(400);
     assert_eq!(refused.wrong_fields(), ["policy.burst_quota", "policy.guaranteed_quota", "range"]);
+}
+
+/// What is tried is all of the policy, and what it does to others is told.
+async fn what_if_neighbours(world: &World, token: &str) {
+    let tried = async |policy: Value| {
+        let body = json!({"policy": policy, "range": "1h"});
+        world.call("POST", "/api/v1/apps/app-c/what-if", token, Some(body)).await.expect(200).body
+    };
+    let same = json!({"guaranteed_quota": 100, "burst_quota": 100, "borrow": false});
+    let with = |key: &str, value: Value| {
+        let mut policy = same.clone();
+        policy[key] = value;
+        policy
+    };
+    let off = tried(with("enabled", json!(false))).await;
+    assert_eq!((&off["app"]["after"]["granted"], &off["price_ratio"]), (&json!(0), &json!(1.0)), "{off}");
+    let busy = || async {
+        let request = Request::new("app-a", Operation::Get).with_cost(500);
+        world.node.admit(&request).await.map(Permit::keep).is_ok()
+    };
+    world
+        .wait(async || {
+            busy().await;
+            let answer = tried(same.clone()).await;
+            let neighbours = answer["neighbours"].as_array().unwrap().clone();
+            neighbours
+                .iter()
+                .any(|app| app["app_id"] == "app-a" && app["after"]["granted"].as_u64() > Some(0))
+        })
+        .await;
+    // The ledger learns by and by what was spent on which operation.
+    let dear = with("cost", json!({"base": {"GET": 3}}));
+    world.wait(async || tried(dear.clone()).await["price_ratio"] == json!(3.0)).await;
+    let answer = tried(dear).await;
+    let demanded = |when: &str| answer["app"][when]["demanded"].as_u64().unwrap();
+    assert_eq!(demanded("after"), 3 * demanded("before"), "{answer}");
 }
 
 /// An alert is raised once, told, acknowledged and resolved.

@@ -1,8 +1,9 @@
 //! The WebSocket: a ticket that is good once, events as they happen, and no pages of other sites.
 
-use crate::support::World;
+use crate::support::{PASSWORD, World, call_at, token_of};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
+use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -12,17 +13,33 @@ use tollgate_core::cost::Operation;
 use tollgate_node::Request;
 
 async fn ticket(world: &World, token: &str) -> String {
-    let answer = world.call("POST", "/api/v1/ws/ticket", token, None).await.expect(201);
+    ticket_at(world.address(), token).await
+}
+
+async fn ticket_at(address: SocketAddr, token: &str) -> String {
+    let answer = call_at(address, "POST", "/api/v1/ws/ticket", token, None, &[]).await.expect(201);
     answer.body["ticket"].as_str().unwrap().to_owned()
 }
 
+/// A socket of somebody at any server.
+pub(crate) async fn open_at(address: SocketAddr, token: &str) -> WebSocketStream<TcpStream> {
+    connect(address, &ticket_at(address, token).await, None).await.unwrap()
+}
+
 async fn open(world: &World, ticket: &str, origin: Option<&str>) -> Result<WebSocketStream<TcpStream>, u16> {
-    let mut request =
-        format!("ws://{}/api/v1/ws?ticket={ticket}", world.address()).into_client_request().unwrap();
+    connect(world.address(), ticket, origin).await
+}
+
+async fn connect(
+    address: SocketAddr,
+    ticket: &str,
+    origin: Option<&str>,
+) -> Result<WebSocketStream<TcpStream>, u16> {
+    let mut request = format!("ws://{address}/api/v1/ws?ticket={ticket}").into_client_request().unwrap();
     if let Some(origin) = origin {
         request.headers_mut().insert("origin", origin.parse().unwrap());
     }
-    let stream = TcpStream::connect(world.address()).await.unwrap();
+    let stream = TcpStream::connect(address).await.unwrap();
     match client_async(request, stream).await {
         Ok((socket, _)) => Ok(socket),
         Err(Error::Http(response)) => Err(response.status().as_u16()),
@@ -31,7 +48,7 @@ async fn open(world: &World, ticket: &str, origin: Option<&str>) -> Result<WebSo
 }
 
 /// The next event of that kind.
-async fn next(socket: &mut WebSocketStream<TcpStream>, kind: &str) -> Value {
+pub(crate) async fn next(socket: &mut WebSocketStream<TcpStream>, kind: &str) -> Value {
     let found = async {
         loop {
             let Message::Text(text) = socket.next().await.unwrap().unwrap() else { continue };
@@ -80,6 +97,38 @@ async fn events_come_as_they_happen() {
     assert_eq!(next(&mut socket, "alert").await["data"]["rule"], "emergency");
 }
 
+/// Waits until the socket is closed.
+async fn closed(socket: &mut WebSocketStream<TcpStream>) {
+    let closed = async {
+        while let Some(Ok(message)) = socket.next().await {
+            if message.is_close() {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), closed).await.expect("it stays open");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_logs_out_or_is_revoked_hears_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::start(folder.path().join("admin.db").to_str().unwrap()).await;
+    let admin = world.admin().await;
+    let session = token_of(&world.log_in("admin", PASSWORD).await.expect(200));
+    let machine = world.token(&admin, "viewer").await;
+    let mut person = open(&world, &ticket(&world, &session).await, None).await.unwrap();
+    let mut program = open(&world, &ticket(&world, &machine).await, None).await.unwrap();
+    next(&mut person, "metrics").await;
+    next(&mut program, "metrics").await;
+    world.call("POST", "/api/v1/logout", &session, None).await.expect(204);
+    closed(&mut person).await;
+    next(&mut program, "metrics").await;
+    let tokens = world.call("GET", "/api/v1/tokens", &admin, None).await.expect(200);
+    let path = format!("/api/v1/tokens/{}", tokens.body["data"][0]["id"].as_str().unwrap());
+    world.call("DELETE", &path, &admin, None).await.expect(204);
+    closed(&mut program).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn refusals_are_told_to_those_who_ask_and_filtered() {
     let folder = tempfile::tempdir().unwrap();
@@ -106,13 +155,5 @@ async fn refusals_are_told_to_those_who_ask_and_filtered() {
     let refusals = event["data"].as_array().unwrap();
     assert!(refusals.iter().all(|refusal| refusal["app_id"] == "app-c"), "{event}");
     socket.send(Message::Text("nonsense".into())).await.unwrap();
-    let closed = async {
-        while let Some(Ok(message)) = socket.next().await {
-            if message.is_close() {
-                return true;
-            }
-        }
-        true
-    };
-    assert!(tokio::time::timeout(Duration::from_secs(20), closed).await.unwrap());
+    closed(&mut socket).await;
 }

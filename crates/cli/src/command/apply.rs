@@ -97,6 +97,7 @@ impl Apply {
             "reserved_ratio": cluster.capacity.reserved.as_f64(),
             "burst_ratio": cluster.capacity.burst_ratio.as_f64(),
             "emergency_threshold": cluster.capacity.emergency_threshold.as_f64(),
+            "max_connections": cluster.capacity.connections,
             "reason": self.reason,
         });
         self.running.ask(Method::PUT, &format!("/api/v1/clusters/{id}"), Some(&body)).await

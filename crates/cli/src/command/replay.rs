@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use table::Comparison;
-use tollgate_admin::whatif::{self, Demand, World};
+use tollgate_admin::whatif::{self, Demand, Terms, World};
 use tollgate_config::{Change, Policy};
 use tollgate_core::id::{AppId, ClusterId};
 
@@ -167,12 +167,12 @@ fn play(
         .clusters()
         .iter()
         .map(|(id, cluster)| {
-            (id, (World { capacity: cluster.capacity, quotas: BTreeMap::new() }, BTreeMap::new()))
+            (id, (World { capacity: cluster.capacity, apps: BTreeMap::new() }, BTreeMap::new()))
         })
         .collect();
     for (id, app) in policy.apps() {
         if let Some((world, _)) = worlds.get_mut(&app.cluster) {
-            world.quotas.insert(id.clone(), app.quota);
+            world.apps.insert(id.clone(), Terms { quota: app.quota, enabled: app.enabled });
         }
     }
     for (id, wanted) in demand {

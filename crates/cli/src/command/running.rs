@@ -54,7 +54,7 @@ impl Running {
     }
 
     /// The policies in force. Prices that hold for all are told by the nodes' own configuration: they are taken to be those
-    /// of `like`, and so is what else only a restart changes.
+    /// of `like`.
     pub(super) async fn policy(&self, like: &Policy) -> anyhow::Result<Policy> {
         let get = async |target: &str| match self.ask(Method::GET, target, None).await? {
             Ok(content) => Ok(content),
@@ -65,10 +65,6 @@ impl Running {
         let clusters = list(&clusters["data"]).map(|cluster| {
             let mut kept = renamed(cluster, "cluster_id");
             kept.retain(|key, _| CLUSTER_KEYS.contains(&key.as_str()));
-            let ours = kept.get("id").and_then(Value::as_str).and_then(|id| like.clusters().get(id));
-            if let Some(ours) = ours {
-                kept.insert("max_connections".into(), json!(ours.max_connections));
-            }
             Value::Object(kept)
         });
         let apps = list(&apps["apps"]).map(|app| Value::Object(renamed(app, "app_id")));
@@ -93,7 +89,8 @@ impl Running {
     }
 }
 
-const CLUSTER_KEYS: [&str; 5] = ["id", "capacity", "reserved_ratio", "burst_ratio", "emergency_threshold"];
+const CLUSTER_KEYS: [&str; 6] =
+    ["id", "capacity", "reserved_ratio", "burst_ratio", "emergency_threshold", "max_connections"];
 
 fn read_bounded(file: &Path) -> std::io::Result<String> {
     let mut text = String::new();

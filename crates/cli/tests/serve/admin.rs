@@ -111,13 +111,14 @@ fn a_file_is_compared_with_the_running_system_and_applied() {
 
     let other = system.file(
         "other.toml",
-        "[[clusters]]\nid = 'cluster-01'\ncapacity = 2000000\n\
+        "[[clusters]]\nid = 'cluster-01'\ncapacity = 2000000\nmax_connections = 77\n\
          [[apps]]\nid = 'tiny'\nguaranteed_quota = 1\nburst_quota = 4\nborrow = false\n\
          [[apps]]\nid = 'large'\nguaranteed_quota = 1500000\nburst_quota = 2000000\n",
     );
     let expected = "~ apps.large.burst_quota: 500000 -> 2000000\n~ apps.large.guaranteed_quota: 100000 -> 1500000\n\
                     ~ apps.tiny.burst_quota: 3 -> 4\n- apps.writer\n\
-                    ~ clusters.cluster-01.capacity: 1000000 -> 2000000\n";
+                    ~ clusters.cluster-01.capacity: 1000000 -> 2000000\n\
+                    ~ clusters.cluster-01.max_connections: 5000 -> 77\n";
     let output = tollgate(&["diff", &other, "--prune"]);
     assert_eq!((output.status.code(), said(&output).as_str()), (Some(1), expected));
     let output = tollgate(&["diff", &other]);

@@ -9,18 +9,10 @@ use tollgate_core::quota::Capacity;
 use tollgate_core::units::Rate;
 
 /// What a cluster can stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cluster {
-    /// In tokens.
+    /// In tokens and in connections.
     pub capacity: Capacity,
-    /// In connections.
-    pub max_connections: u32,
-}
-
-impl Default for Cluster {
-    fn default() -> Self {
-        Self { capacity: Capacity::default(), max_connections: 5_000 }
-    }
 }
 
 impl Cluster {
@@ -31,7 +23,7 @@ impl Cluster {
             ("reserved_ratio".into(), json!(self.capacity.reserved.as_f64())),
             ("burst_ratio".into(), json!(self.capacity.burst_ratio.as_f64())),
             ("emergency_threshold".into(), json!(self.capacity.emergency_threshold.as_f64())),
-            ("max_connections".into(), json!(self.max_connections)),
+            ("max_connections".into(), json!(self.capacity.connections)),
         ])
     }
 }
@@ -88,12 +80,9 @@ fn read(mut table: Table<'_>) -> ClusterDraft {
     let rate = table.field("capacity").whole(1..=Rate::MAX.floor()).map(Rate::per_second);
     let rate = rate.or(default.capacity.rate);
     let capacity = read_capacity(&mut table, rate);
-    let max_connections = read_connections(&mut table, "max_connections", default.max_connections);
     let path = table.path().to_owned();
     table.finish();
-    let cluster = capacity
-        .zip(max_connections)
-        .map(|(capacity, max_connections)| Cluster { capacity, max_connections });
+    let cluster = capacity.map(|capacity| Cluster { capacity });
     ClusterDraft { path, id, rate, cluster }
 }
 
@@ -103,11 +92,13 @@ fn read_capacity(table: &mut Table<'_>, rate: Option<Rate>) -> Option<Capacity> 
     let burst_ratio = table.field("burst_ratio").ratio(1.0..=2.0).or(default.burst_ratio);
     // At 0 there would be no way out of the emergency.
     let threshold = table.field("emergency_threshold").ratio(0.0001..=1.0).or(default.emergency_threshold);
+    let connections = read_connections(table, "max_connections", default.connections);
     Some(Capacity {
         rate: rate?,
         reserved: reserved?,
         burst_ratio: burst_ratio?,
         emergency_threshold: threshold?,
+        connections: connections?,
     })
 }
 

@@ -11,6 +11,7 @@ const CAPACITY: Capacity = Capacity {
     reserved: Ratio::percent(10),
     burst_ratio: Ratio::percent(120),
     emergency_threshold: Ratio::percent(95),
+    connections: 5_000,
 };
 
 fn counter(quota: &Quota, climate: Climate) -> Counter<'_> {

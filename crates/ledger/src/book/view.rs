@@ -1,7 +1,7 @@
 //! What is in the book, for those who look: a page at a time, brought up to now.
 
 use super::Book;
-use crate::protocol::{AppView, Changes, ClusterView, MAX_PAGE, VersionedPolicy};
+use crate::protocol::{AppView, Changes, ClusterView, MAX_PAGE, Scheduled, VersionedPolicy};
 use std::ops::Bound;
 use tollgate_core::emergency::{Cause, Emergency};
 use tollgate_core::id::AppId;
@@ -37,6 +37,14 @@ impl Book {
         let later = self.apps.range::<AppId, _>((from, Bound::Unbounded));
         let ids: Vec<AppId> = later.take(page(limit)).map(|(id, _)| id.clone()).collect();
         ids.iter().filter_map(|id| self.app_view(id, now)).collect()
+    }
+
+    /// Up to `limit` of the changes that are scheduled, the earliest first, without the first `skip`.
+    pub fn scheduled(&mut self, skip: u32, limit: u32, now: Millis) -> Vec<Scheduled> {
+        self.advance(now);
+        let mut all: Vec<&Scheduled> = self.pending.iter().collect();
+        all.sort_by_key(|change| (change.at, &change.policy.app));
+        all.into_iter().skip(skip as usize).take(page(limit)).cloned().collect()
     }
 
     /// The cluster itself.

@@ -5,7 +5,7 @@ use super::wire::{self, Args, Reply};
 use crate::book::Audit;
 use crate::ledger::{Answer, Ledger};
 use crate::notice::Notices;
-use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Seed, Sync, SyncReply};
+use crate::protocol::{AppView, Changes, ClusterView, LedgerError, PutApp, Scheduled, Seed, Sync, SyncReply};
 use crate::question::{Asked, Question, name};
 use tollgate_core::borrow::Repayment;
 use tollgate_core::id::{AppId, ClusterId};
@@ -124,6 +124,11 @@ impl<E: Engine> Ledger for ScriptLedger<E> {
     async fn apps(&self, cluster: &ClusterId, after: Option<&AppId>, limit: u32) -> Answer<Vec<AppView>> {
         let args = Args::new().text(after.map_or("", |app| app)).number(limit.into());
         self.run(&text::APPS, cluster, args).await?.app_views()
+    }
+
+    async fn scheduled(&self, cluster: &ClusterId, skip: u32, limit: u32) -> Answer<Vec<Scheduled>> {
+        let args = Args::new().number(skip.into()).number(limit.into());
+        self.run(&text::SCHEDULED, cluster, args).await?.all_scheduled()
     }
 
     async fn cluster(&self, cluster: &ClusterId) -> Answer<ClusterView> {

@@ -104,6 +104,7 @@ scripts! {
     REPAY = "repay";
     RESERVE = "reserve";
     RESET = "reset";
+    SCHEDULED = "scheduled" with "view";
     SEED = "seed";
     SYNC = "sync" with "sync" after "plain";
 }

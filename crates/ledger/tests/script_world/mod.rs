@@ -79,6 +79,7 @@ pub(crate) enum Step {
         reserved: u32,
         burst: u32,
         threshold: u32,
+        connections: u32,
     },
     Declare {
         duration: u64,
@@ -250,12 +251,13 @@ impl World {
                 let expected = self.book.delete_app(&app, now);
                 self.same(&expected, &wait(self.script.delete_app(&self.cluster, &app)));
             }
-            Step::Capacity { rate, reserved, burst, threshold } => {
+            Step::Capacity { rate, reserved, burst, threshold, connections } => {
                 let capacity = Capacity {
                     rate: Rate::per_second(*rate),
                     reserved: Ratio::from_parts(*reserved),
                     burst_ratio: Ratio::from_parts(*burst),
                     emergency_threshold: Ratio::from_parts(*threshold),
+                    connections: *connections,
                 };
                 let expected = self.book.put_cluster(capacity, now);
                 self.same(&expected, &wait(self.script.put_cluster(&self.cluster, &capacity)));
@@ -291,6 +293,8 @@ impl World {
                 let after = after.map(app);
                 let expected = Ok(self.book.app_views(after.as_ref(), *limit, now));
                 self.same(&expected, &wait(self.script.apps(&self.cluster, after.as_ref(), *limit)));
+                let expected = Ok(self.book.scheduled(1, *limit, now));
+                self.same(&expected, &wait(self.script.scheduled(&self.cluster, 1, *limit)));
                 let expected = Ok(self.book.cluster_view(now));
                 self.same(&expected, &wait(self.script.cluster(&self.cluster)));
             }

@@ -15,7 +15,7 @@ use tollgate_core::reservation::{Reservation, Settlement};
 use tollgate_core::units::{Millis, Ratio, Tokens};
 use tollgate_ledger::book::Audit;
 use tollgate_ledger::connection::{ConnectionEvent, Hold, HoldReply, NodeStats, Report};
-use tollgate_ledger::protocol::{AppView, Changes, ClusterView, PutApp, Seed, Sync, SyncReply};
+use tollgate_ledger::protocol::{AppView, Changes, ClusterView, PutApp, Scheduled, Seed, Sync, SyncReply};
 use tollgate_ledger::question::{Asked, Question};
 use tollgate_ledger::{Answer, Ledger, LedgerClock, LedgerError, MemoryLedger, Slots};
 use tollgate_node::{Node, Request, Setup};
@@ -207,6 +207,7 @@ impl<L: Ledger> Ledger for Moody<L> {
         reconcile(cluster: &ClusterId) -> Vec<(AppId, Ratio)>;
         changes(cluster: &ClusterId, since: u64, limit: u32) -> Changes;
         apps(cluster: &ClusterId, after: Option<&AppId>, limit: u32) -> Vec<AppView>;
+        scheduled(cluster: &ClusterId, skip: u32, limit: u32) -> Vec<Scheduled>;
         cluster(cluster: &ClusterId) -> ClusterView;
         audit(cluster: &ClusterId) -> Audit;
         ask(cluster: &ClusterId, question: &Question) -> Asked;

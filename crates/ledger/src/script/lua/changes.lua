@@ -3,9 +3,9 @@
 -- KEYS: root   ARGV: since limit
 --   since is a version or the next of the page before: above 2^42 it tells in which turn of the history its reader
 --   began with the whole.
--- Result: {'ok', version, next, more, is_whole, rate, reserved, burst_ratio, emergency_threshold, change...}, a change
---   being {app, version, terms..., body}, or {app} if it is gone
--- Example: 0 256 -> {'ok', 1, 1, 0, 1, 1000000000, 1000, 12000, 9500, {'app-a', 1, 10000000, ..., '{}'}}
+-- Result: {'ok', version, next, more, is_whole, rate, reserved, burst_ratio, emergency_threshold, connections,
+--   change...}, a change being {app, version, terms..., body}, or {app} if it is gone
+-- Example: 0 256 -> {'ok', 1, 1, 0, 1, 1000000000, 1000, 12000, 9500, 5000, {'app-a', 1, 10000000, ..., '{}'}}
 local SCALE, TURNS = 2 ^ 42, 1000
 
 -- The version to go on after, the turn of who began with the whole, and whether this is where the whole begins.
@@ -31,8 +31,8 @@ local function changes(since, limit)
   local has_more = #found > 2 * limit
   local next = has_more and turn * SCALE + tonumber(found[2 * limit]) or l1.version
   local result = book.ok(l1.version, next, has_more and 1 or 0, is_whole)
-  for _, term in ipairs({ 'rate', 'reserved', 'burst_ratio', 'emergency_threshold' }) do
-    result[#result + 1] = l1[term]
+  for _, term in ipairs(cluster.capacity()) do
+    result[#result + 1] = term
   end
   local ids = {}
   for i = 1, min(#found, 2 * limit), 2 do

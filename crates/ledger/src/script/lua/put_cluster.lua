@@ -1,24 +1,22 @@
 -- Changes what the cluster can stand.
 --
--- KEYS: root   ARGV: rate reserved burst_ratio emergency_threshold
+-- KEYS: root   ARGV: rate reserved burst_ratio emergency_threshold connections
 -- Result: {'ok', version} or {'err', 'overpromised', rate}
--- Example: 2000000000 1000 12000 9500 -> {'ok', 4}
+-- Example: 2000000000 1000 12000 9500 5000 -> {'ok', 4}
 local function put_cluster(capacity)
   book.advance()
   local most = cluster.promisable(capacity)
   if l1.promised > most then
     return book.err('overpromised', most)
   end
-  for term, value in pairs(capacity) do
-    l1[term] = value
-  end
+  cluster.set_capacity(capacity)
   cluster.promise(l1.promised)
   l1.version = l1.version + 1
   return book.ok(l1.version)
 end
 
 rare()
-local failure = book.open(4, { '' })
+local failure = book.open(5, { '' })
 if failure then
   return failure
 end

@@ -1,11 +1,11 @@
 -- Fills a cluster that is not known; one that is known stays as it is.
 --
--- KEYS: root   ARGV: rate reserved burst_ratio emergency_threshold remembered (app terms... body)*
+-- KEYS: root   ARGV: rate reserved burst_ratio emergency_threshold connections remembered (app terms... body)*
 --   remembered is the version that a node remembers, if the cluster was there before and is lost: then nobody starts
 --   with anything. -1 if it is new.
 -- Result: {'ok', version} or {'err', 'overpromised', rate}
--- Example: 1000000000 1000 12000 9500 -1 app-a 10000000 50000000000 60000 1 10000000000 2000 5000 1 1 {} -> {'ok', 1}
-local SEED_HEAD = 5
+-- Example: 1000000000 1000 12000 9500 5000 -1 app-a 10000000 50000000000 60000 1 10000000000 2000 5000 1 1 {} -> {'ok', 1}
+local SEED_HEAD = 6
 
 -- What is left of a cluster whose own record is gone would mix with the new one.
 local function clear_remains()
@@ -63,4 +63,4 @@ end
 if not book.open(#ARGV, { '' }) then
   return book.ok(l1.version)
 end
-return seed(cluster.read_capacity(), tonumber(ARGV[5]))
+return seed(cluster.read_capacity(), tonumber(ARGV[SEED_HEAD]))

@@ -138,7 +138,10 @@ impl Command {
     fn range(&self, sorted: &Sorted, args: &[&[u8]]) -> Outcome {
         Ok(match (self.name.as_str(), args) {
             ("ZRANGE", [b"0", b"-1"]) => array(sorted.members().map(Value::Bulk)),
-            ("ZRANGE", [b"0", last]) => array(sorted.members().take(self.limit(last)? + 1).map(Value::Bulk)),
+            ("ZRANGE", [first, last]) => {
+                let (first, end) = (self.limit(first)?, self.limit(last)?.saturating_add(1));
+                array(sorted.members().skip(first).take(end.saturating_sub(first)).map(Value::Bulk))
+            }
             ("ZRANGE", [b"0", last, b"WITHSCORES"]) => {
                 with_scores(sorted.scored().take(self.limit(last)? + 1))
             }

@@ -33,8 +33,9 @@ impl Args {
     }
 
     pub(in crate::script) fn capacity(self, capacity: &Capacity) -> Self {
-        let Capacity { rate, reserved, burst_ratio, emergency_threshold } = *capacity;
-        self.rate(rate).ratio(reserved).ratio(burst_ratio).ratio(emergency_threshold)
+        let Capacity { rate, reserved, burst_ratio, emergency_threshold, connections } = *capacity;
+        let tokens = self.rate(rate).ratio(reserved).ratio(burst_ratio).ratio(emergency_threshold);
+        tokens.number(connections.into())
     }
 
     pub(in crate::script) fn text(mut self, text: &str) -> Self {

@@ -30,6 +30,13 @@ impl Reply {
         self.each(Self::app_view)
     }
 
+    pub(in crate::script) fn all_scheduled(&mut self) -> Answer<Vec<Scheduled>> {
+        self.each(|change| {
+            let app = change.app()?;
+            change.scheduled(app)?.ok_or_else(|| unexpected(&"no time"))
+        })
+    }
+
     pub(in crate::script) fn cluster_view(&mut self) -> Answer<ClusterView> {
         Ok(ClusterView {
             now: self.millis()?,
@@ -128,7 +135,13 @@ impl Reply {
             reserved: self.ratio()?,
             burst_ratio: self.ratio()?,
             emergency_threshold: self.ratio()?,
+            connections: self.count()?,
         })
+    }
+
+    fn count(&mut self) -> Answer<u32> {
+        let number = self.number()?;
+        u32::try_from(number).map_err(|_| unexpected(&number))
     }
 
     fn rate(&mut self) -> Answer<Rate> {

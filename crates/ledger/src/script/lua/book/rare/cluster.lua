@@ -5,19 +5,35 @@ local EMERGENCY_HYSTERESIS = 1000
 local EMERGENCY_QUIET = 60000
 local PROMISABLE = 9000
 local CHORES = 64
+-- What a cluster may have open that was written down before connections were part of it.
+local CONNECTIONS = 5000
 local EMERGENCY_RATIOS = { [0] = 10000, 5000, 1000, 0 }
+
+-- What the cluster can stand, in the order in which it is told. Its connections are a field of their own, :connections,
+-- and not in the record, since no call about tokens needs them.
+function cluster.capacity()
+  return {
+    l1.rate, l1.reserved, l1.burst_ratio, l1.emergency_threshold,
+    tonumber(redis.call('HGET', root, ':connections') or CONNECTIONS),
+  }
+end
+
+function cluster.set_capacity(capacity)
+  l1.rate, l1.reserved, l1.burst_ratio = capacity.rate, capacity.reserved, capacity.burst_ratio
+  l1.emergency_threshold = capacity.emergency_threshold
+  redis.call('HSET', root, ':connections', text(capacity.connections))
+end
 
 function cluster.new(capacity, promised, version)
   l1 = {
     -- No epoch of an earlier life of this ledger, even if nobody remembers it.
     version = version, epoch = max(version, now), slack = 0, refilled_at = now,
-    rate = capacity.rate, reserved = capacity.reserved, burst_ratio = capacity.burst_ratio,
-    emergency_threshold = capacity.emergency_threshold,
     usage_second = 0, usage_spent = 0, usage_before = 0, cut = 0, cut_since = 0,
     emergency = OFF, emergency_since = 0, emergency_until = 0,
     contest_second = 0, contest_weights = 0, contest_before = 0,
     harvested_at = now, due = NEVER, history_from = version, history_turns = 0, losses = 0,
   }
+  cluster.set_capacity(capacity)
   cluster.promise(promised)
   l1.slack = l1.ceiling
 end
@@ -26,7 +42,7 @@ end
 function cluster.read_capacity()
   return {
     rate = tonumber(ARGV[1]), reserved = tonumber(ARGV[2]), burst_ratio = tonumber(ARGV[3]),
-    emergency_threshold = tonumber(ARGV[4]),
+    emergency_threshold = tonumber(ARGV[4]), connections = tonumber(ARGV[5]),
   }
 end
 
