@@ -29,4 +29,4 @@ pub use load::Series;
 pub use outcome::{Mark, Outcome};
 pub use play::{Played, Program, play};
 pub use promise::RATE;
-pub use soak::{Soak, soak};
+pub use soak::{Slope, Soak, soak};
