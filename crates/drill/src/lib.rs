@@ -15,6 +15,7 @@ mod load;
 mod outcome;
 mod play;
 mod promise;
+mod pulse;
 mod scene;
 mod soak;
 mod upstream;

@@ -6,6 +6,7 @@ use crate::level::Level;
 use crate::load::Load;
 use crate::outcome::{Ended, Mark, Outcome};
 use crate::promise::{GROWTH_KIB, RECOVERY, SETTLING, least};
+use crate::pulse::Pulse;
 use crate::scene::Scene;
 use crate::watch::{Look, Watch};
 use anyhow::Context;
@@ -77,7 +78,7 @@ fn missing(drill: &Drill) -> Option<String> {
 
 fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Outcome> {
     let load = scene.load(drill.stage.load)?;
-    let watch = Watch::start(&scene.gateways);
+    let (watch, pulse) = (Watch::start(&scene.gateways), Pulse::start());
     thread::sleep(WARM_UP);
     let before = scene.memory_kib();
     let mut marks = Vec::new();
@@ -96,6 +97,7 @@ fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Ou
     let looks = watch.finish();
     let seconds = load.elapsed().as_secs_f64();
     let tally = load.finish();
+    let late = pulse.finish();
     let short_until = tally.series.short_until(least(drill), last);
     let recovery = is_well.then(|| recovered(&looks, short_until, last).max(0.0));
     for gateway in &mut scene.gateways {
@@ -110,6 +112,7 @@ fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Ou
         audit: audit(scene.gateways.first().context("no gateway")?)?,
         marks,
         tally,
+        late,
     };
     Ok(Outcome::of(drill, ended))
 }
