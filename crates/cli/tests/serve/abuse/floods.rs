@@ -1,4 +1,4 @@
-//! Too many: connections, watchers, and WebSockets that talk too much.
+//! Too many connections, too many watchers, and tunnels that carry too much.
 
 use super::{start, still_serves, token};
 use crate::support::{APPS, Echo, Tollgate, ask, eventually, open};
@@ -31,10 +31,10 @@ fn upgrade(door: SocketAddr, path: &str, field: &str) -> (TcpStream, u16) {
     (stream, String::from_utf8_lossy(&head[9..12]).parse().unwrap())
 }
 
-/// A subscription of so many bytes, most of which say nothing, as a client sends it: in one frame, masked by zeros.
+/// A subscription of so many bytes, most of which say nothing, as a client sends it: in one frame, its length in two bytes (126), masked by zeros.
 fn subscription(length: u16) -> Vec<u8> {
     let [high, low] = length.to_be_bytes();
-    let mut frame = vec![0x81, 0x80 | 126, high, low, 0, 0, 0, 0];
+    let mut frame = vec![0x81, 0xfe, high, low, 0, 0, 0, 0];
     frame.extend(b"{\"subscribe\": [\"metrics\"]}");
     frame.resize(8 + usize::from(length), b' ');
     frame
