@@ -18,9 +18,9 @@ SOAK_MINUTES ?= 30
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: need-rust console ## Run everything in one terminal, with traffic (tollgate demo)
+run: need-rust console ## Run everything in one terminal, with traffic (tollgate demo); ARGS="--redis" for three gateways
 	@echo "==> building and running the demo"
-	@cargo run --quiet --locked -p tollgate -- demo
+	@cargo run --quiet --locked -p tollgate -- demo $(ARGS)
 
 console: need-node ## Build the console, if it has changed
 	@scripts/console build
@@ -42,8 +42,9 @@ soak: need-rust need-redis need-proxies need-envoy need-redis-clients need-postg
 	@scripts/loom
 	@echo "==> $(SEEDS) seeds of the story in which everything goes wrong"
 	@cargo run --release --locked --quiet -p tollgate -- simulate scenarios/mixed.sim --seeds $(SEEDS)
-	@echo "==> fuzzing, $(FUZZ_SECONDS) seconds for each target"
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --workspace --all-features --exclude tollgate-bench --locked --lib --tests fuzz_ -- --nocapture --test-threads 1
+	@seed=$${FUZZ_SEED:-$$(date +%s)}; \
+	echo "==> fuzzing, $(FUZZ_SECONDS) seconds for each target, from FUZZ_SEED=$$seed"; \
+	FUZZ_SEED=$$seed FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --workspace --all-features --exclude tollgate-bench --locked --lib --tests fuzz_ -- --nocapture --test-threads 1
 	@echo "==> drills, each $(DRILL_TIMES) times"
 	@cargo build --release --locked -p tollgate -p tollgate-bench
 	@cargo run --release --locked --quiet -p tollgate-bench -- scale-out

@@ -31,7 +31,10 @@ pub(crate) fn ask(plan: &Plan, length: Duration) -> anyhow::Result<Report> {
         numbers: pretty(&(&machine, &seen))?,
         machine,
         sections: table(&seen).into_iter().collect(),
-        reading: "Memory is resident, of three gateways together. It may grow by 8 MiB for each of them after the first fifth of the time: histories fill up.",
+        reading: "Memory is resident, of three gateways together, looked at every five seconds. *Slope*: of the straight line through all looks after the first fifth of the \
+                  time, by least squares, with its standard error; what is steeper than 1 MiB an hour for each gateway, and than four errors, is growth and \
+                  fails. Besides, memory may grow by 8 MiB for each of them from the first fifth to the end: histories fill up. *Balance*: what `tollgate audit` says of the books \
+                  after everything has stopped.",
         remarks: Vec::new(),
         method: vec![include_str!("method.md").into(), "Here the load is half of what may pass.".into()],
         picture: picture(&seen),
@@ -40,6 +43,7 @@ pub(crate) fn ask(plan: &Plan, length: Duration) -> anyhow::Result<Report> {
 
 fn table(seen: &Soak) -> Option<Section> {
     let (settled, end) = seen.ends()?;
+    let slope = seen.slope()?;
     let mut table = Table::new(["what", "how much"]);
     let rows = [
         ("minutes", format!("{:.1}", seen.seconds / 60.0)),
@@ -47,6 +51,12 @@ fn table(seen: &Soak) -> Option<Section> {
         ("refused", format!("{}", seen.refused)),
         ("memory after a fifth of the time (KiB)", format!("{settled}")),
         ("memory at the end (KiB)", format!("{end}")),
+        (
+            "slope of memory after that fifth (KiB/h)",
+            format!("{:.0} ± {:.0}", slope.kib_per_hour, slope.error),
+        ),
+        ("tokens spent, by the ledger", format!("{:.0}", seen.spent)),
+        ("balance", if seen.balances { "adds up".into() } else { "does not add up".into() }),
     ];
     for (what, much) in rows {
         table.push([what.into(), much]);

@@ -44,22 +44,46 @@ impl Drop for Demo {
     }
 }
 
-#[test]
-fn its_curl_lines_are_answered_as_it_says_and_there_is_traffic() {
-    let mut demo = Demo::start(&[]);
-    let said = demo.read_to("Requests of the last second");
+/// What the shell says to this.
+fn shell(line: &str) -> String {
+    String::from_utf8(Command::new("sh").args(["-c", line]).output().unwrap().stdout).unwrap()
+}
+
+/// Tries every line that it proposes, and holds the answer to what it says below it.
+fn try_curl_lines(said: &[String]) {
     let mut tried = 0;
     for pair in said.windows(2).filter(|pair| pair[0].trim_start().starts_with("curl ")) {
         let (status, word) = pair[1].trim_start().trim_start_matches("# ").split_once(": ").unwrap();
-        let output =
-            Command::new("sh").args(["-c", &pair[0].replace("curl -i", "curl -si")]).output().unwrap();
-        let answer = String::from_utf8(output.stdout).unwrap();
+        let answer = shell(&pair[0].replace("curl -i", "curl -si"));
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{}: {answer}", pair[0]);
         let reason = word.split([',', ' ']).next().unwrap();
         assert!(status == "200" || answer.contains(&format!("\"reason\":\"{reason}\"")), "{answer}");
         tried += 1;
     }
     assert_eq!(tried, 3, "{said:#?}");
+}
+
+/// Logs in by the name and the password that it printed.
+fn try_to_log_in(said: &[String]) {
+    let line = said.iter().find_map(|line| line.trim().strip_prefix("console")).unwrap();
+    let (address, account) = line.trim().split_once("  (user ").unwrap();
+    let (name, rest) = account.split_once(", password ").unwrap();
+    let password = rest.split(';').next().unwrap();
+    let login = |password: &str| {
+        let body = format!("{{\"username\": \"{name}\", \"password\": \"{password}\"}}");
+        shell(&format!("curl -si -H 'content-type: application/json' -d '{body}' {address}/api/v1/login"))
+    };
+    let answer = login(password);
+    assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains("\"access_token\""), "{answer}");
+    assert!(login("another password").starts_with("HTTP/1.1 401 "));
+}
+
+#[test]
+fn its_curl_lines_are_answered_as_it_says_and_there_is_traffic() {
+    let mut demo = Demo::start(&[]);
+    let said = demo.read_to("Requests of the last second");
+    try_curl_lines(&said);
+    try_to_log_in(&said);
     let traffic = demo.read_to("app-c: ").pop().unwrap();
     assert!(traffic.contains("video-service: ") && !traffic.contains("failed"), "{traffic}");
     let interrupted = Command::new("kill").arg("-INT").arg(demo.child.id().to_string()).status().unwrap();
@@ -81,17 +105,17 @@ fn on_a_redis_of_its_own_three_gateways_serve_and_go_on_without_it() {
     let redis = said.iter().find_map(|line| line.split_once("(process ")).unwrap().1;
     let redis = redis.split(';').next().unwrap().to_owned();
     assert!(is_alive(&redis));
+    try_curl_lines(&said);
+    try_to_log_in(&said);
     for gateway in
         said.iter().filter_map(|line| line.trim_start_matches("  gateway").trim().strip_prefix("http://"))
     {
         let gateway = gateway.split(' ').next().unwrap();
         let curl = format!("curl -si -H 'X-Tollgate-App: app-a' http://{gateway}/");
-        let answer =
-            || String::from_utf8(Command::new("sh").args(["-c", &curl]).output().unwrap().stdout).unwrap();
-        assert!(answer().starts_with("HTTP/1.1 200 "), "{gateway}");
+        assert!(shell(&curl).starts_with("HTTP/1.1 200 "), "{gateway}");
         // The first gateway meets the loss of Redis, the others come after it.
         assert!(Command::new("kill").args(["-9", &redis]).stderr(Stdio::null()).status().is_ok());
-        assert!(answer().starts_with("HTTP/1.1 200 "), "{gateway}");
+        assert!(shell(&curl).starts_with("HTTP/1.1 200 "), "{gateway}");
     }
 }
 

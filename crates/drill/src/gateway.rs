@@ -126,6 +126,9 @@ impl Gateway {
     fn spawn(&self, words: &[&str]) -> anyhow::Result<Process> {
         let mut command: Command = self.program.command();
         command.args(["serve", "--config"]).arg(self.config()).args(words);
+        // What is free goes back to the system at once, so that what is left is what is held. As shipped, mimalloc gives it back when it
+        // comes to it: after five hundred half bodies 22 MiB stayed for anything between two and twenty seconds.
+        command.env("MIMALLOC_PURGE_DELAY", "0");
         for (key, value) in [
             ("listen.gateway", self.address.to_string()),
             ("listen.admin", self.admin.to_string()),

@@ -5,7 +5,8 @@ use crate::gateway::Gateway;
 use crate::level::Level;
 use crate::load::Load;
 use crate::outcome::{Ended, Mark, Outcome};
-use crate::promise::{RECOVERY, least};
+use crate::promise::{GROWTH_KIB, RECOVERY, SETTLING, least};
+use crate::pulse::Pulse;
 use crate::scene::Scene;
 use crate::watch::{Look, Watch};
 use anyhow::Context;
@@ -77,7 +78,7 @@ fn missing(drill: &Drill) -> Option<String> {
 
 fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Outcome> {
     let load = scene.load(drill.stage.load)?;
-    let watch = Watch::start(&scene.gateways);
+    let (watch, pulse) = (Watch::start(&scene.gateways), Pulse::start());
     thread::sleep(WARM_UP);
     let before = scene.memory_kib();
     let mut marks = Vec::new();
@@ -92,10 +93,11 @@ fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Ou
     let last = marks.last().map_or(0.0, |mark| mark.at);
     let is_well = wait_until_well(&load, &watch, least(drill));
     thread::sleep(COOL_DOWN);
-    let after = scene.memory_kib();
+    let after = settled(scene, before);
     let looks = watch.finish();
     let seconds = load.elapsed().as_secs_f64();
     let tally = load.finish();
+    let late = pulse.finish();
     let short_until = tally.series.short_until(least(drill), last);
     let recovery = is_well.then(|| recovered(&looks, short_until, last).max(0.0));
     for gateway in &mut scene.gateways {
@@ -110,6 +112,7 @@ fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Ou
         audit: audit(scene.gateways.first().context("no gateway")?)?,
         marks,
         tally,
+        late,
     };
     Ok(Outcome::of(drill, ended))
 }
@@ -130,6 +133,20 @@ fn wait_until_well(load: &Load, watch: &Watch, enough: f64) -> bool {
     }
 }
 
+/// The memory once it is nearly what it was, or after as long as that may take. Near is a quarter of what is forgiven: whoever
+/// stopped at the bound itself would see everything end there.
+fn settled(scene: &Scene, before: u64) -> u64 {
+    let near = before + GROWTH_KIB / 4 * u64::try_from(scene.gateways.len()).unwrap_or(0);
+    let start = Instant::now();
+    loop {
+        let memory = scene.memory_kib();
+        if memory <= near || start.elapsed() > SETTLING {
+            return memory;
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
 /// How long after the last step all were well, and as much passed as should.
 fn recovered(looks: &[Look], short_until: f64, last: f64) -> f64 {
     let ill = looks.iter().rfind(|look| look.worst != Level::Normal);
@@ -137,7 +154,7 @@ fn recovered(looks: &[Look], short_until: f64, last: f64) -> f64 {
 }
 
 /// What the program says of the ledger's books, which must be reachable again by now.
-fn audit(gateway: &Gateway) -> anyhow::Result<Value> {
+pub(crate) fn audit(gateway: &Gateway) -> anyhow::Result<Value> {
     let start = Instant::now();
     loop {
         match gateway.run(&["audit", "--json"]) {

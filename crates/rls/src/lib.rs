@@ -8,6 +8,7 @@
 pub mod api;
 mod claim;
 mod counts;
+mod place;
 mod reply;
 mod server;
 mod service;

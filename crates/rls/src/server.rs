@@ -1,5 +1,6 @@
 use crate::api::{SERVICE, Transport, description};
 use crate::counts::{Counters, Counts};
+use crate::place::Entrance;
 use crate::service::Service;
 use crate::threads;
 use std::io;
@@ -47,6 +48,7 @@ pub fn start<L: Ledger + Slots + 'static>(node: Node<L>, settings: Rls) -> io::R
     if let Some(age) = settings.connection_age {
         server = server.max_connection_age(age.into());
     }
+    let entrance = Entrance::new(listener, settings.max_connections);
     let service = Service::new(node, Arc::new(settings));
     let counters = Arc::clone(&service.counters);
     let router = server
@@ -57,7 +59,7 @@ pub fn start<L: Ledger + Slots + 'static>(node: Node<L>, settings: Rls) -> io::R
     let closing = watch::Sender::new(false);
     let reporter = health.clone();
     let ready = async move { reporter.set_service_status(SERVICE, ServingStatus::Serving).await };
-    let task = threads::serve(listener, router, ready, closing.subscribe())?;
+    let task = threads::serve(entrance, router, ready, closing.subscribe())?;
     Ok(Handle { address, health, closing, task, counters })
 }
 

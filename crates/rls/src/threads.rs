@@ -3,33 +3,36 @@
 //! Where the tasks of one connection run on one thread, the answers to calls that came together leave together, in one
 //! write. On a runtime of several threads each call wakes the connection by itself.
 
+use crate::place::{Entrance, Placed};
 use futures_util::stream;
 use std::io;
 use std::net::TcpStream as StdStream;
 use std::thread::{self, available_parallelism};
-use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Handle, RuntimeFlavor};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::task::JoinHandle;
-use tonic::transport::server::{Router, TcpIncoming};
-
-/// How long to wait when the process has no file descriptors left.
-const EXHAUSTED: Duration = Duration::from_millis(50);
+use tonic::transport::server::Router;
 
 /// Connections that were accepted and wait for their thread.
 const WAITING: usize = 1_024;
 
+/// A connection on its way to its thread.
+type Socket = (StdStream, OwnedSemaphorePermit);
+
 /// Serves whoever connects, once it is `ready`, until `closing`, and then until the calls under way are answered; aborted,
 /// it ends at once. A runtime of one thread does it itself.
 pub(crate) fn serve(
-    listener: TcpListener,
+    entrance: Entrance,
     router: Router,
     ready: impl Future<Output = ()> + Send + 'static,
     closing: watch::Receiver<bool>,
 ) -> io::Result<JoinHandle<()>> {
     if Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread {
-        let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+        let incoming = stream::unfold(entrance, |entrance| async {
+            let (stream, place) = entrance.accept().await;
+            Some((Placed::new(stream, place), entrance))
+        });
         let served = router.serve_with_incoming_shutdown(incoming, closed(closing));
         return Ok(tokio::spawn(async {
             ready.await;
@@ -39,7 +42,7 @@ pub(crate) fn serve(
     let (here, _) = watch::channel(());
     let (running, mut ended) = mpsc::channel::<()>(1);
     let count = available_parallelism().map_or(1, usize::from);
-    let threads: io::Result<Vec<mpsc::Sender<StdStream>>> = (0..count)
+    let threads: io::Result<Vec<mpsc::Sender<Socket>>> = (0..count)
         .map(|i| {
             let (sockets, queue) = mpsc::channel(WAITING);
             let (router, closing, mut here) = (router.clone(), closing.clone(), here.subscribe());
@@ -65,7 +68,7 @@ pub(crate) fn serve(
         drop(running);
         ready.await;
         tokio::select! {
-            () = hand_out(listener, threads) => {}
+            () = hand_out(entrance, threads) => {}
             () = closed(closing) => {}
         }
         ended.recv().await;
@@ -73,29 +76,25 @@ pub(crate) fn serve(
 }
 
 /// Gives each connection to the next thread in turn: few that are busy must not meet on one.
-async fn hand_out(listener: TcpListener, threads: Vec<mpsc::Sender<StdStream>>) {
+async fn hand_out(entrance: Entrance, threads: Vec<mpsc::Sender<Socket>>) {
     for thread in threads.iter().cycle() {
         loop {
-            let accepted = listener.accept().await.and_then(|(socket, _)| socket.into_std());
-            match accepted {
-                Ok(socket) => {
-                    // A thread that has ended takes no more.
-                    let _ = thread.send(socket).await;
-                    break;
-                }
-                Err(_) => tokio::time::sleep(EXHAUSTED).await,
+            let (stream, place) = entrance.accept().await;
+            if let Ok(stream) = stream.into_std() {
+                // A thread that has ended takes no more.
+                let _ = thread.send((stream, place)).await;
+                break;
             }
         }
     }
 }
 
 /// The connections that a thread is given.
-fn accepted(mut queue: mpsc::Receiver<StdStream>) -> impl stream::Stream<Item = io::Result<TcpStream>> {
+fn accepted(mut queue: mpsc::Receiver<Socket>) -> impl stream::Stream<Item = io::Result<Placed>> {
     stream::poll_fn(move |context| {
         queue.poll_recv(context).map(|socket| {
-            socket.map(|socket| {
-                socket.set_nodelay(true)?;
-                TcpStream::from_std(socket)
+            socket.map(|(stream, place)| {
+                TcpStream::from_std(stream).and_then(|stream| Placed::new(stream, place))
             })
         })
     })

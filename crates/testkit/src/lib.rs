@@ -2,6 +2,7 @@
 
 mod allocations;
 mod authority;
+mod bomb;
 mod cluster;
 mod envoy;
 mod fuzz;
@@ -15,6 +16,7 @@ mod tool;
 
 pub use allocations::{CountingAllocator, allocations};
 pub use authority::{Authority, Issued};
+pub use bomb::gzip_bomb;
 pub use cluster::RedisCluster;
 pub use envoy::Envoy;
 pub use fuzz::Fuzz;

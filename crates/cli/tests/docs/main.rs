@@ -1,6 +1,7 @@
 //! The documents: links lead somewhere, languages keep in step, and what README shows is what happens.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
+mod measured;
 mod numbers;
 mod page;
 mod shown;
@@ -129,4 +130,24 @@ fn the_reference_of_the_configuration_is_current() {
         assert_eq!(made, committed, "run: tollgate reference > docs/configuration.md");
     }
     assert_eq!(made.lines().count(), committed.lines().count());
+}
+
+/// What the playbook prints in italics is what stands above a panel or on a page of the console.
+#[test]
+fn what_the_playbook_points_at_is_there() {
+    let read = |file: &str| std::fs::read_to_string(root().join(file)).unwrap();
+    let playbook = read("docs/operations/failure-playbook.md").replace("**", "").replace('\n', " ");
+    let (panels, console) = (read("deploy/grafana/tollgate.json"), read("console/src/i18n/en.ts"));
+    let prose = playbook.split("```").step_by(2).flat_map(|part| part.split('`').step_by(2));
+    let prose: String = prose.collect();
+    let names: Vec<&str> =
+        prose.split('*').skip(1).step_by(2).map(|name| name.trim_end_matches(" ...")).collect();
+    assert!(names.len() > 30, "{names:?}");
+    for name in names {
+        let is_panel = panels.contains(&format!("\"title\": \"{name}\""));
+        assert!(
+            is_panel || console.contains(&format!("'{name}")),
+            "neither a panel nor a word of the console: {name}"
+        );
+    }
 }

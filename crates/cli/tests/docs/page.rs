@@ -93,17 +93,20 @@ impl Page {
     }
 }
 
-/// The targets of `[text](target)`, also of pictures, outside code.
+/// The targets of `[text](target)`, also of pictures, outside code; and of pictures that are written as HTML.
 fn links(line: &str) -> Vec<String> {
     let prose: String = line.split('`').step_by(2).collect();
-    let mut links = Vec::new();
-    let mut rest = prose.as_str();
-    while let Some((_, after)) = rest.split_once("](") {
-        let (target, after) = after.split_once(')').unwrap_or((after, ""));
-        links.push(target.to_owned());
-        rest = after;
-    }
+    let mut links: Vec<String> = between(&prose, "](", ")").map(ToOwned::to_owned).collect();
+    links.extend(between(&prose, " src=\"", "\"").map(ToOwned::to_owned));
+    // Each of several has its width or density behind it.
+    let sets = between(&prose, " srcset=\"", "\"").flat_map(|set| set.split(','));
+    links.extend(sets.filter_map(|picture| picture.split_whitespace().next()).map(ToOwned::to_owned));
     links
+}
+
+/// Whatever stands between these two, wherever they do.
+fn between<'t>(text: &'t str, start: &'t str, end: &'t str) -> impl Iterator<Item = &'t str> {
+    text.split(start).skip(1).map(move |rest| rest.split_once(end).map_or(rest, |(inside, _)| inside))
 }
 
 fn anchor(heading: &str) -> String {
@@ -124,4 +127,10 @@ pub(crate) fn all_below(folder: &Path) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+#[test]
+fn links_are_found_in_both_ways_of_writing_them() {
+    let line = "[a](b.md#c) `[no](link)` <source srcset=\"d.webp 1x, e.webp 2x\"><img src=\"f.webp\" alt=\"g\"> ![h](i.svg)";
+    assert_eq!(links(line), ["b.md#c", "i.svg", "f.webp", "d.webp", "e.webp"]);
 }

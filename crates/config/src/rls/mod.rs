@@ -33,6 +33,8 @@ pub struct Rls {
     pub unmatched: Unmatched,
     /// Which responses are told what is left.
     pub headers: Headers,
+    /// The most connections at a time; the rest waits outside.
+    pub max_connections: u32,
     /// How often a silent connection is asked whether it is still there.
     pub keepalive: Millis,
     /// How old a connection gets before its client is asked to open another, so that clients spread over new nodes; none
@@ -70,6 +72,7 @@ impl Default for Rls {
             rules: Vec::new(),
             unmatched: Unmatched::Pass,
             headers: Headers::Always,
+            max_connections: 1_000,
             keepalive: Millis::from_secs(30),
             connection_age: None,
         }
@@ -84,6 +87,7 @@ impl Rls {
         let bytes = table.field("bytes").text(KEY, key);
         let unmatched = table.field("unmatched").word(&Unmatched::WORDS);
         let headers = table.field("headers").word(&Headers::WORDS);
+        let max_connections = table.field("max_connections").count(1..=1_000_000);
         let keepalive = table.field("keepalive_ms").whole(1_000..=DAY_MS).map(Millis::new);
         let age = table.field("connection_age_ms").whole(0..=DAY_MS);
         let rules = rule::read_all(&mut table);
@@ -96,6 +100,7 @@ impl Rls {
             rules: rules?,
             unmatched: unmatched.or(default.unmatched)?,
             headers: headers.or(default.headers)?,
+            max_connections: max_connections.or(default.max_connections)?,
             keepalive: keepalive.or(default.keepalive)?,
             connection_age: age.map(|age| (age > 0).then_some(Millis::new(age))).or(default.connection_age)?,
         })
@@ -108,6 +113,7 @@ impl Rls {
             "bytes": self.bytes,
             "unmatched": word_of(&Unmatched::WORDS, self.unmatched),
             "headers": word_of(&Headers::WORDS, self.headers),
+            "max_connections": self.max_connections,
             "keepalive_ms": self.keepalive.get(),
             "connection_age_ms": self.connection_age.map_or(0, Millis::get),
             "rules": self.rules.iter().map(Rule::to_value).collect::<Vec<_>>(),

@@ -5,7 +5,7 @@ use crate::crowd;
 use crate::drill::{ByGateway, ByUpstream, File, Login, Room, Step};
 use crate::gateway::Gateway;
 use crate::http;
-use crate::promise::CEILING;
+use crate::promise::LOGIN;
 use anyhow::Context;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -128,7 +128,7 @@ impl Scene {
                 http::ask(gateway.admin, "POST /api/v1/login", &body).context("no answer to a login")?;
             let is_expected = answer.status == 200 || login == Login::Answered && answer.status == 503;
             anyhow::ensure!(is_expected, "a login was answered by {}", answer.status);
-            anyhow::ensure!(start.elapsed() < CEILING, "a login took {:?}", start.elapsed());
+            anyhow::ensure!(start.elapsed() < LOGIN, "a login took {:?}", start.elapsed());
         }
         Ok(())
     }

@@ -68,7 +68,11 @@ impl Fuzz {
             tried += 1;
         }
         let (target, ends) = (self.target, ends.len());
-        writeln!(stderr(), "{target}: {tried} mutations, {ends} ends, in {:.0?}", start.elapsed())?;
+        writeln!(
+            stderr(),
+            "{target}: {tried} mutations from seed {seed}, {ends} ends, in {:.0?}",
+            start.elapsed()
+        )?;
         Ok(())
     }
 

@@ -1,8 +1,10 @@
+mod echo;
 mod http;
 mod program;
 mod tollgate;
 mod upstream;
 
+pub(crate) use echo::Echo;
 pub(crate) use http::{Reply, ask, ask_on, exchange, open};
 pub(crate) use program::{Program, docs_block};
 pub(crate) use tollgate::{Tollgate, run};

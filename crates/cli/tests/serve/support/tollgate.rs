@@ -21,6 +21,7 @@ pub(crate) struct Tollgate {
     pub(crate) config: PathBuf,
     pub(crate) gateway: SocketAddr,
     pub(crate) check: SocketAddr,
+    pub(crate) rls: SocketAddr,
     pub(crate) admin: SocketAddr,
     _folder: TempDir,
 }
@@ -54,6 +55,7 @@ impl Tollgate {
         let mut tollgate = Self {
             gateway: SocketAddr::from(([127, 0, 0, 1], 0)),
             check: SocketAddr::from(([127, 0, 0, 1], 0)),
+            rls: SocketAddr::from(([127, 0, 0, 1], 0)),
             admin: SocketAddr::from(([127, 0, 0, 1], 0)),
             child,
             log,
@@ -62,12 +64,13 @@ impl Tollgate {
         };
         tollgate.gateway = tollgate.door("gateway");
         tollgate.check = tollgate.door("check");
+        tollgate.rls = tollgate.door("rls");
         tollgate.admin = tollgate.door("admin");
         tollgate
     }
 
     /// The address that it said it listens on.
-    fn door(&self, name: &str) -> SocketAddr {
+    pub(crate) fn door(&self, name: &str) -> SocketAddr {
         let mut found = None;
         eventually(name, || {
             let log = self.log.lock().unwrap();
