@@ -58,8 +58,10 @@ fn what_stories_expect_comes_true() {
 
 #[test]
 fn every_rule_that_is_broken_on_purpose_is_missed() {
-    let scenario = scenario("mixed.sim");
     for sabotage in Sabotage::ALL {
+        // Among many faults hardly anybody is switched off while all is well.
+        let story = if sabotage == Sabotage::IgnoreSwitch { "switch.sim" } else { "mixed.sim" };
+        let scenario = scenario(story);
         let staging = Staging { sabotage: Some(sabotage), ..Staging::default() };
         let is_caught = |seed| scenario.run(seed, staging).unwrap().failure.is_some();
         assert!((1..=SOON).any(is_caught), "{sabotage:?}");
