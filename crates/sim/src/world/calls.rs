@@ -114,7 +114,10 @@ impl World<'_> {
         call.on_way -= 1;
         let (node, desk, job, late) = (call.node, call.desk, call.job.clone(), self.now.since(call.sent));
         let (is_repeated, first_sent) = (call.has_reached, call.first_sent);
-        self.note_late(node, late);
+        if !is_repeated {
+            // What comes again, however late, is to change nothing.
+            self.note_late(node, late);
+        }
         let known = self.before(node, desk, &job, first_sent);
         let before = (is_repeated || known.is_old).then(|| self.store.book(desk).cloned());
         let mut heard = job.clone();
