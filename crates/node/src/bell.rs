@@ -1,8 +1,7 @@
 //! How requests wake whoever speaks to the ledger.
 
-use crate::sync::lock;
+use crate::sync::{AtomicBool, Ordering, lock};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Notify;
 use tollgate_core::id::AppId;
 
@@ -48,5 +47,48 @@ impl Bell {
     /// Waits for a ring.
     pub(crate) async fn rung(&self) {
         self.notify.notified().await;
+    }
+}
+
+#[cfg(all(test, tollgate_loom))]
+mod model {
+    use super::*;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    /// Whoever rings is heard by an answer that begins before or after: never between the two.
+    #[test]
+    fn no_ring_is_lost_and_none_is_heard_twice() {
+        loom::model(|| {
+            let bell = Arc::new(Bell::default());
+            let ringing = [(); 2].map(|()| {
+                let bell = Arc::clone(&bell);
+                thread::spawn(move || bell.ring())
+            });
+            let first = u32::from(bell.answer());
+            for thread in ringing {
+                thread.join().unwrap();
+            }
+            let heard = first + u32::from(bell.answer());
+            assert!((1..=2).contains(&heard), "{heard}");
+            assert!(!bell.answer());
+        });
+    }
+
+    /// As a desk does it: answer, then look who runs low. Who is not seen then has rung again.
+    #[test]
+    fn whoever_runs_low_is_seen_by_the_answer_or_rings_again() {
+        loom::model(|| {
+            let bell = Arc::new(Bell::default());
+            let low = thread::spawn({
+                let bell = Arc::clone(&bell);
+                move || bell.runs_low(&AppId::new("a").unwrap())
+            });
+            bell.answer();
+            let seen = bell.low().len();
+            low.join().unwrap();
+            assert!(seen == 1 || bell.is_rung());
+            assert_eq!(seen + bell.low().len(), 1);
+        });
     }
 }

@@ -57,14 +57,15 @@ impl<L: Ledger + Slots + 'static> Node<L> {
 
     /// The work is done and cost `actual`: the difference is given back or taken.
     pub async fn complete(&self, id: &ReservationId, actual: u64) -> Result<Settlement, EndError> {
-        let inner = self.inner();
-        ended(inner.ledger.complete(&id.cluster, &id.to_string(), Tokens::whole(actual)).await)
+        let (inner, text) = (self.inner(), id.to_string());
+        let call = inner.ledger.complete(&id.cluster, &text, Tokens::whole(actual));
+        ended(inner.in_time(&id.cluster, call).await)
     }
 
     /// The work was given up: all of it goes back.
     pub async fn cancel(&self, id: &ReservationId) -> Result<Settlement, EndError> {
-        let inner = self.inner();
-        ended(inner.ledger.cancel(&id.cluster, &id.to_string()).await)
+        let (inner, text) = (self.inner(), id.to_string());
+        ended(inner.in_time(&id.cluster, inner.ledger.cancel(&id.cluster, &text)).await)
     }
 }
 

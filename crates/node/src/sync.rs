@@ -1,9 +1,9 @@
 //! The synchronisation primitives: the standard library's, or those of the model checker.
 
 #[cfg(tollgate_loom)]
-pub(crate) use loom::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 #[cfg(not(tollgate_loom))]
-pub(crate) use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,6 +1,6 @@
 //! What was spent on which operation, counted beside the purse.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering};
 use tollgate_core::cost::Operation;
 
 /// Requests of one operation and their cost since it was last emptied, in one word, so that counting is one addition: the
@@ -84,7 +84,7 @@ impl Spending {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(tollgate_loom)))]
 mod tests {
     use super::*;
 
@@ -100,5 +100,30 @@ mod tests {
         assert_eq!(spent[Operation::Put.index()], Spending { requests: 2, cost: 1_000_006 });
         assert_eq!(spent[Operation::Get.index()], Spending { requests: 1, cost: 0 });
         assert_eq!(tally.drain(), <[Spending; Operation::COUNT]>::default());
+    }
+}
+
+#[cfg(all(test, tollgate_loom))]
+mod model {
+    use super::*;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    #[test]
+    fn what_is_counted_is_drained_once() {
+        loom::model(|| {
+            let cell = Arc::new(Cell::default());
+            let counting = [3, 4].map(|cost| {
+                let cell = Arc::clone(&cell);
+                thread::spawn(move || cell.count(cost))
+            });
+            let early = cell.drain();
+            for thread in counting {
+                thread.join().unwrap();
+            }
+            let late = cell.drain();
+            let all = Spending { requests: early.requests + late.requests, cost: early.cost + late.cost };
+            assert_eq!(all, Spending { requests: 2, cost: 7 });
+        });
     }
 }

@@ -84,6 +84,10 @@ struct World {
 impl World {
     /// Within a runtime.
     fn start() -> Self {
+        Self::with(Settings { cluster_max: 100, ..Settings::new(cluster()) })
+    }
+
+    fn with(settings: Settings) -> Self {
         let clock = RuntimeClock::default();
         let time: Box<dyn Fn() -> Millis + Send + Sync> =
             Box::new(move || Millis::new(1_700_000_000_000 + clock.now().get() / 1_000_000));
@@ -93,7 +97,7 @@ impl World {
             holds: AtomicU64::new(0),
             reports: AtomicU64::new(0),
         });
-        let connections = Connections::new(Settings { cluster_max: 100, ..Settings::new(cluster()) });
+        let connections = Connections::new(settings);
         for index in 0..3 {
             connections.set_limits(&app(index), Limits::new(20, 30), clock.now());
         }
@@ -264,6 +268,42 @@ fn p18_cleanup_follows_the_degradation() {
         world.set_delay(0);
         sleep(Duration::from_secs(2)).await;
         assert_eq!(leaked.status(), Status::Leaked);
+    });
+}
+
+/// When leaked connections are found while the ledger takes that long, in seconds since the last time, and how many.
+async fn found_while_slow(delay_ms: u64, leaked: usize) -> Vec<(u64, u64)> {
+    // A call that takes longer than anybody waits for it would count as lost.
+    let patient = Duration::from_secs(1);
+    let world =
+        World::with(Settings { cluster_max: 5_000, ledger_timeout: patient, ..Settings::new(cluster()) });
+    world.connections.set_limits(&app(0), Limits::new(2_000, 2_000), world.clock.now());
+    let guards = world.open_many(0, leaked).await;
+    assert!(guards.iter().all(Result::is_ok));
+    sleep(Duration::from_secs(100)).await;
+    world.set_delay(delay_ms);
+    let (mut found, mut before, mut last) = (Vec::new(), 0, world.clock.now());
+    while before < leaked as u64 {
+        sleep(Duration::from_secs(1)).await;
+        let leaked = world.connections.counts(&app(0)).unwrap().leaked;
+        if leaked > before {
+            let now = world.clock.now();
+            found.push((now.since(last).get() / 1_000_000_000, leaked - before));
+            (before, last) = (leaked, now);
+        }
+    }
+    found
+}
+
+#[test]
+fn p18_the_slower_the_ledger_the_less_and_the_later_it_is_cleaned_up() {
+    run(async {
+        let mild = found_while_slow(20, 1_100).await;
+        assert_eq!(mild.iter().map(|(_, count)| *count).collect::<Vec<_>>(), [500, 500, 100]);
+        assert!(mild[1..].iter().all(|(after, _)| (59..=61).contains(after)), "{mild:?}");
+        let significant = found_while_slow(200, 500).await;
+        assert_eq!(significant.iter().map(|(_, count)| *count).collect::<Vec<_>>(), [200, 200, 100]);
+        assert!(significant[1..].iter().all(|(after, _)| (119..=121).contains(after)), "{significant:?}");
     });
 }
 

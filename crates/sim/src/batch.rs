@@ -1,6 +1,6 @@
 //! Many runs, on as many threads as there are cores. Each run is a world of its own, on one thread.
 
-use crate::run::{LedgerKind, Outcome, RunError};
+use crate::run::{Outcome, RunError, Staging};
 use crate::scenario::Scenario;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -13,9 +13,10 @@ impl Scenario {
     pub fn run_many(
         &self,
         seeds: Range<u64>,
-        ledger: LedgerKind,
+        staging: impl Into<Staging>,
         each: impl FnMut(Outcome) -> bool + Send,
     ) -> Result<(), RunError> {
+        let staging = staging.into();
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let (next, is_over) = (AtomicU64::new(seeds.start), AtomicBool::new(false));
         let (each, failed) = (Mutex::new(each), Mutex::new(None));
@@ -25,7 +26,7 @@ impl Scenario {
                 if seed >= seeds.end {
                     return;
                 }
-                let goes_on = match self.run(seed, ledger) {
+                let goes_on = match self.run(seed, staging) {
                     Ok(outcome) => lock(&each)(outcome),
                     Err(error) => {
                         lock(&failed).get_or_insert(error);

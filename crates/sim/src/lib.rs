@@ -4,7 +4,7 @@
 //! - [`Scenario`] is a story, read from a small text: who is there, what they do, what goes wrong, what is expected.
 //! - [`Scenario::run`] plays it. A story and a seed decide everything: the same two give the same run, to the last bit.
 //! - [`Scenario::run_many`] plays it with many seeds, [`Scenario::compare`] under other strategies.
-//! - [`Scenario::run_sabotaged`] plays it with a rule broken on purpose.
+//! - [`Staging`] says on which ledger, and which rule is broken on purpose, if one is.
 //! - [`Outcome`] is what came of it: what was measured, and the rule that was broken, if one was.
 
 mod batch;
@@ -22,7 +22,7 @@ mod trace;
 mod world;
 
 pub use check::{Extra, Rule, Violation};
-pub use measure::{AppSummary, Summary, Tiers};
-pub use run::{Failure, LedgerKind, Outcome, RunError};
+pub use measure::{AppSummary, Moved, Summary, Tiers};
+pub use run::{Failure, LedgerKind, Outcome, RunError, Staging};
 pub use sabotage::Sabotage;
 pub use scenario::Scenario;

@@ -15,7 +15,7 @@ impl Plan {
     pub(crate) fn new(scenario: &Scenario, seed: u64) -> Self {
         let mut faults = scenario.faults.clone();
         let mut chance = Chance::new(seed, "plan", 0);
-        faults.extend((0..scenario.random_faults).map(|_| random(&mut chance, scenario)));
+        faults.extend((0..scenario.random_faults).flat_map(|_| random(&mut chance, scenario)));
         let nodes = faults.iter().zip(0..).map(|(planned, number)| {
             let mut chance = Chance::new(seed, "fault", number);
             match planned.fault {
@@ -37,8 +37,9 @@ impl Plan {
     }
 }
 
-/// Any fault at any time: over before the traffic ends, so that its aftermath is seen too.
-fn random(chance: &mut Chance, scenario: &Scenario) -> Planned {
+/// Any fault at any time, and what takes it back if it does not end by itself: over before the traffic ends, so that
+/// its aftermath is seen too.
+fn random(chance: &mut Chance, scenario: &Scenario) -> Vec<Planned> {
     let end = scenario.duration.get();
     let at = Nanos::new(chance.between(end / 20, end * 7 / 10));
     let left = Nanos::new(end).since(at).get() * 8 / 10;
@@ -49,7 +50,7 @@ fn random(chance: &mut Chance, scenario: &Scenario) -> Planned {
     let some = |chance: &mut Chance, most: u64| {
         Many::Some(usize::try_from(chance.between(1, most.max(1))).unwrap_or(usize::MAX))
     };
-    let fault = match chance.below(15) {
+    let fault = match chance.below(18) {
         0 => {
             let longest = [300, 8_000][chance.below(2)];
             Fault::Crash(some(chance, nodes / 4), lasts(chance, 10, longest))
@@ -66,9 +67,24 @@ fn random(chance: &mut Chance, scenario: &Scenario) -> Planned {
         11 => Fault::Duplicates(chance.share(), lasts(chance, 500, 15_000)),
         12 => Fault::Clock(clock_jump(chance)),
         13 => Fault::Emergency(lasts(chance, 500, 10_000)),
+        14 => Fault::Reorder(chance.share() * 0.2, lasts(chance, 500, 15_000)),
+        15 => {
+            let app = chance.below(scenario.policy.apps().len());
+            let on = at.plus(lasts(chance, 100, 10_000));
+            return pair(at, Fault::Switch(app, false), on, Fault::Switch(app, true));
+        }
+        16 => {
+            let ends = lasts(chance, 100, 5_000);
+            let declared = Fault::Emergency(ends.plus(lasts(chance, 100, 5_000)));
+            return pair(at, declared, at.plus(ends), Fault::EndEmergency);
+        }
         _ => promise(chance, scenario),
     };
-    Planned { at, fault }
+    vec![Planned { at, fault }]
+}
+
+fn pair(at: Nanos, fault: Fault, until: Nanos, end: Fault) -> Vec<Planned> {
+    vec![Planned { at, fault }, Planned { at: until, fault: end }]
 }
 
 /// Mostly small, sometimes as long as a lease or a suspicion lasts, seldom hours.

@@ -31,6 +31,8 @@ pub enum Sabotage {
     GrantTwice,
     /// Nodes are not told of emergencies.
     IgnoreEmergency,
+    /// Nodes are not told that an application is switched off.
+    IgnoreSwitch,
     /// Nodes let through a hundred times as much on their own as was agreed.
     MintAlone,
     /// Now and then the ledger refuses what it has.
@@ -41,7 +43,7 @@ pub enum Sabotage {
 
 impl Sabotage {
     /// Every rule that can be broken.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::AnswerTwice,
         Self::ForgetFence,
         Self::OpenFull,
@@ -51,10 +53,35 @@ impl Sabotage {
         Self::ForgetLeaseEnd,
         Self::GrantTwice,
         Self::IgnoreEmergency,
+        Self::IgnoreSwitch,
         Self::MintAlone,
         Self::Starve,
         Self::LoseReturns,
     ];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AnswerTwice => "answer-twice",
+            Self::ForgetFence => "forget-fence",
+            Self::OpenFull => "open-full",
+            Self::ForgetReports => "forget-reports",
+            Self::ForgetBurst => "forget-burst",
+            Self::RunFast => "run-fast",
+            Self::ForgetLeaseEnd => "forget-lease-end",
+            Self::GrantTwice => "grant-twice",
+            Self::IgnoreEmergency => "ignore-emergency",
+            Self::IgnoreSwitch => "ignore-switch",
+            Self::MintAlone => "mint-alone",
+            Self::Starve => "starve",
+            Self::LoseReturns => "lose-returns",
+        }
+    }
+
+    /// The one of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|sabotage| sabotage.name() == name)
+    }
 
     /// What the ledger hears instead of what a node said. `newest` is the last call of this node that it answered, and
     /// of which life.
@@ -86,6 +113,9 @@ impl Sabotage {
         match answer {
             Ok(Reply::Sync(reply)) => self.answer_sync(call, reply),
             Ok(Reply::Changes(changes)) if self == Self::MintAlone => mint_alone(changes),
+            Ok(Reply::Changes(changes)) if self == Self::IgnoreSwitch => {
+                changes.apps.iter_mut().for_each(|app| app.policy.enabled = true);
+            }
             _ => {}
         }
     }

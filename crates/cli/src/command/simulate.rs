@@ -6,12 +6,14 @@ mod progress;
 use super::Outcome;
 use crate::output;
 use anyhow::{Context, bail};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use progress::Progress;
 use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
 use tollgate_sim::report::{self, Strategy};
-use tollgate_sim::{LedgerKind, Scenario};
+use tollgate_sim::{LedgerKind, Sabotage, Scenario, Staging};
 
 /// The largest story that is read, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -40,6 +42,10 @@ pub(crate) struct Simulate {
     #[arg(long, value_enum, default_value_t = Ledger::Memory)]
     ledger: Ledger,
 
+    /// Break this rule on purpose, to see that somebody notices
+    #[arg(long, value_name = "RULE", value_parser = sabotages())]
+    sabotage: Option<Sabotage>,
+
     /// Answer in JSON
     #[arg(long)]
     json: bool,
@@ -51,6 +57,12 @@ pub(crate) struct Simulate {
     /// Play the same story under other strategies too
     #[arg(long, conflicts_with = "seeds")]
     compare: bool,
+}
+
+/// The rules that can be broken, by name.
+fn sabotages() -> impl TypedValueParser<Value = Sabotage> {
+    let names = PossibleValuesParser::new(Sabotage::ALL.map(Sabotage::name));
+    names.try_map(|name| Sabotage::named(&name).ok_or("no such rule"))
 }
 
 /// Which ledger to play.
@@ -78,7 +90,11 @@ impl Simulate {
     }
 
     fn run_one(&self, scenario: &Scenario) -> anyhow::Result<Outcome> {
-        let outcome = scenario.run(self.seed, self.ledger())?;
+        let length = scenario.duration.get().div_ceil(1_000_000_000);
+        let mut progress = Progress::new(length, " virtual seconds");
+        let outcome = scenario
+            .run_telling(self.seed, self.staging(), &mut |share| progress.show(part(share, length), ""))?;
+        progress.end();
         let ours = Strategy {
             name: "tollgate",
             about: "leases, as simulated here",
@@ -118,11 +134,12 @@ impl Simulate {
         Ok(if is_well { Outcome::Yes } else { Outcome::No })
     }
 
-    const fn ledger(&self) -> LedgerKind {
-        match self.ledger {
+    const fn staging(&self) -> Staging {
+        let ledger = match self.ledger {
             Ledger::Memory => LedgerKind::Memory,
             Ledger::Lua => LedgerKind::Lua,
-        }
+        };
+        Staging { ledger, sabotage: self.sabotage }
     }
 
     fn path(&self) -> String {
@@ -149,4 +166,14 @@ impl Simulate {
         }
         output::print(&text)
     }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "from zero to a day, and the cast saturates"
+)]
+fn part(share: f64, of: u64) -> u64 {
+    (share * of as f64) as u64
 }

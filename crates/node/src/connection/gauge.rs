@@ -1,4 +1,4 @@
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering};
 
 /// Slots that are held and those in use, in one word: taking one is a single atomic step. In use never exceeds held,
 /// and never falls below zero.
@@ -76,7 +76,7 @@ impl Reading {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(tollgate_loom)))]
 mod tests {
     use super::*;
     use proptest::prelude::*;
@@ -160,5 +160,49 @@ mod tests {
                 prop_assert!(expected.in_use <= expected.held);
             }
         }
+    }
+}
+
+#[cfg(all(test, tollgate_loom))]
+mod model {
+    use super::*;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    /// One of them may take the last slot while the keeper gives it up: not both have it.
+    #[test]
+    fn p17_the_last_slot_is_taken_once_or_given_up() {
+        loom::model(|| {
+            let gauge = Arc::new(Gauge::of(1));
+            let taking = [(); 2].map(|()| {
+                let gauge = Arc::clone(&gauge);
+                thread::spawn(move || gauge.take(u32::MAX).is_ok())
+            });
+            let kept = gauge.trim(0);
+            let taken: u32 = taking.map(|thread| u32::from(thread.join().unwrap())).iter().sum();
+            assert_eq!(gauge.read(), Reading { held: kept, in_use: taken });
+            assert!(taken == kept);
+        });
+    }
+
+    #[test]
+    fn p17_what_is_given_back_and_added_is_all_there() {
+        loom::model(|| {
+            let gauge = Arc::new(Gauge::of(1));
+            let other = thread::spawn({
+                let gauge = Arc::clone(&gauge);
+                move || {
+                    let is_taken = gauge.take(u32::MAX).is_ok();
+                    if is_taken {
+                        gauge.give();
+                    }
+                }
+            });
+            gauge.add(2);
+            let is_taken = gauge.take(u32::MAX).is_ok();
+            other.join().unwrap();
+            assert!(is_taken);
+            assert_eq!(gauge.read(), Reading { held: 3, in_use: 1 });
+        });
     }
 }

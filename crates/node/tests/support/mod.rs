@@ -135,17 +135,41 @@ pub(crate) enum Mood {
 pub(crate) struct Moody<L> {
     inner: Arc<Mutex<Arc<L>>>,
     mood: Arc<Mutex<Mood>>,
+    /// What it was asked, and when.
+    heard: Arc<Mutex<Vec<(&'static str, Instant)>>>,
+    reports: Arc<Mutex<Vec<Sync>>>,
 }
 
 impl<L> Clone for Moody<L> {
     fn clone(&self) -> Self {
-        Self { inner: Arc::clone(&self.inner), mood: Arc::clone(&self.mood) }
+        Self {
+            inner: Arc::clone(&self.inner),
+            mood: Arc::clone(&self.mood),
+            heard: Arc::clone(&self.heard),
+            reports: Arc::clone(&self.reports),
+        }
     }
 }
 
 impl<L: Ledger> Moody<L> {
     pub(crate) fn new(inner: L) -> Self {
-        Self { inner: Arc::new(Mutex::new(Arc::new(inner))), mood: Arc::new(Mutex::new(Mood::Well)) }
+        Self {
+            inner: Arc::new(Mutex::new(Arc::new(inner))),
+            mood: Arc::new(Mutex::new(Mood::Well)),
+            heard: Arc::default(),
+            reports: Arc::default(),
+        }
+    }
+
+    /// When it was called like that.
+    pub(crate) fn heard(&self, call: &str) -> Vec<Instant> {
+        let heard = self.heard.lock().unwrap();
+        heard.iter().filter(|(name, _)| *name == call).map(|(_, at)| *at).collect()
+    }
+
+    /// The reports that it was sent, and when.
+    pub(crate) fn reports(&self) -> Vec<(Instant, Sync)> {
+        self.heard("sync").into_iter().zip(self.reports.lock().unwrap().iter().cloned()).collect()
     }
 
     pub(crate) fn feel(&self, mood: Mood) {
@@ -182,15 +206,22 @@ macro_rules! in_its_mood {
     ($($call:ident($($arg:ident: $type:ty),*) -> $answer:ty;)+) => {
         $(async fn $call(&self, $($arg: $type),*) -> Answer<$answer> {
             let inner = self.inner();
+            self.heard.lock().unwrap().push((stringify!($call), Instant::now()));
             self.with_mood(inner.$call($($arg),*)).await
         })+
     };
 }
 
 impl<L: Ledger> Ledger for Moody<L> {
+    async fn sync(&self, cluster: &ClusterId, sync: &Sync) -> Answer<SyncReply> {
+        let inner = self.inner();
+        self.heard.lock().unwrap().push(("sync", Instant::now()));
+        self.reports.lock().unwrap().push(sync.clone());
+        self.with_mood(inner.sync(cluster, sync)).await
+    }
+
     in_its_mood! {
         seed(cluster: &ClusterId, seed: &Seed) -> u64;
-        sync(cluster: &ClusterId, sync: &Sync) -> SyncReply;
         depart(cluster: &ClusterId, sync: &Sync) -> SyncReply;
         acquire(cluster: &ClusterId, app: &AppId, cost: Tokens) -> Tokens;
         reserve(cluster: &ClusterId, app: &AppId, id: &str, estimate: Tokens, timeout: Millis) -> Reservation;

@@ -33,6 +33,8 @@ pub enum Rule {
     Idempotency,
     /// In an emergency, who keeps nothing passes nothing.
     Emergency,
+    /// Who is switched off passes nothing.
+    Switch,
     /// What is out comes back: no token is lost for ever.
     Return,
     /// The scripts do what the book does.
@@ -54,6 +56,7 @@ impl Rule {
             Self::Guarantee => "guarantee",
             Self::Idempotency => "idempotency",
             Self::Emergency => "emergency",
+            Self::Switch => "switch",
             Self::Return => "return",
             Self::Scripts => "scripts",
             Self::Rest => "rest",

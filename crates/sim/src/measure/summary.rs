@@ -1,7 +1,7 @@
 //! What a run comes to.
 
 use super::tenant::Sums;
-use super::{STEP, Tenant, Tiers};
+use super::{Moved, STEP, Tenant, Tiers};
 use crate::chance::seconds;
 use crate::check::{Bound, Extra, Extras};
 use crate::scenario::{Expectation, Load, Measure, Place, Scenario};
@@ -28,6 +28,8 @@ pub struct Summary {
     pub shifts: Vec<(usize, f64)>,
     /// What the tiers held over time.
     pub tiers: Vec<Tiers>,
+    /// What came to all nodes and went from them, each tenth of a second.
+    pub at_nodes: Vec<Moved>,
 }
 
 /// What became of one application.
@@ -55,6 +57,8 @@ pub struct AppSummary {
     pub extras: Extras,
     /// Asked for, passed and ideal, each tenth of a second.
     pub curve: Vec<[f64; 3]>,
+    /// What the ledger gave to nodes, booked as spent and got back, each tenth of a second.
+    pub at_ledger: Vec<Moved>,
 }
 
 impl AppSummary {
@@ -74,6 +78,7 @@ impl AppSummary {
             over_admission: bound.worst().micros() as f64 / 1e6 / rate,
             fairness: fairness(&tenant.nodes),
             extras: std::array::from_fn(|i| bound.extras()[i].micros() as f64 / 1e6),
+            at_ledger: tenant.flow.curve(),
             curve: tenant.curve.iter().map(|s| [s.asked as f64, s.passed as f64, s.ideal as f64]).collect(),
         }
     }

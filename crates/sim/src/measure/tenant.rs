@@ -1,7 +1,7 @@
 //! What happened to one application.
 
-use super::STEP;
 use super::ideal::Ideal;
+use super::{STEP, Stream};
 use tollgate_core::quota::Quota;
 use tollgate_core::reason::Reason;
 use tollgate_core::units::{Millis, Nanos, Tokens};
@@ -16,6 +16,8 @@ pub(crate) struct Tenant {
     pub(super) curve: Vec<Sums>,
     /// Asked for and let through, at each node.
     pub(super) nodes: Vec<(u64, u64)>,
+    /// What the ledger gave to nodes, booked as spent and got back.
+    pub(crate) flow: Stream,
 }
 
 /// In tokens, but for the requests.
@@ -36,6 +38,7 @@ impl Tenant {
             refused: [0; Reason::ALL.len()],
             curve: Vec::new(),
             nodes: vec![(0, 0); nodes],
+            flow: Stream::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::svg::{Curve, escaped, plot};
 use super::{Strategy, text};
 use crate::chance::seconds;
-use crate::measure::{AppSummary, STEP, Summary};
+use crate::measure::{AppSummary, Moved, STEP, Summary};
 use crate::plan::Plan;
 use crate::run::Outcome;
 use crate::scenario::Scenario;
@@ -11,6 +11,10 @@ use std::fmt::Write;
 
 /// Of how many applications there are curves.
 const MOST_APPS: usize = 12;
+
+/// How many steps of a curve are joined, so that it can be read, and how many seconds that are.
+const JOINED: usize = 5;
+const SPAN: f64 = 0.5;
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:920px;margin:2em auto;padding:0 1em;color:#222}\
 pre{background:#f4f4f2;padding:1em;overflow-x:auto;font-size:13px}svg{width:100%;height:auto}\
@@ -47,6 +51,14 @@ pub fn html(scenario: &Scenario, path: &str, outcome: &Outcome, strategies: &[St
         let _ = write!(page, "<h2>{}: tokens a second</h2>{}", escaped(&app.app), flow(app, &marks));
     }
     let _ = write!(page, "<h2>What the tiers hold, in tokens</h2>{}", tiers(summary, &marks));
+    let moving = |page: &mut String, whose: &str, steps: &[Moved]| {
+        let _ = write!(page, "<h2>{}, tokens a second</h2>{}", escaped(whose), moved(steps, &marks));
+    };
+    moving(&mut page, "L1, what all applications got and gave back", &together(summary));
+    for app in summary.apps.iter().take(MOST_APPS) {
+        moving(&mut page, &format!("L2, what {} got and gave back", app.app), &app.at_ledger);
+    }
+    moving(&mut page, "L3, what came to all nodes and went from them", &summary.at_nodes);
     page.push_str("</html>\n");
     page
 }
@@ -55,19 +67,44 @@ fn section(page: &mut String, heading: &str, body: &str) {
     let _ = write!(page, "<h2>{heading}</h2><pre>{}</pre>", escaped(body.trim_end()));
 }
 
-/// What was asked for, what passed, and what should have: over half a second each, so that curves can be read.
+/// What was asked for, what passed, and what should have.
 fn flow(app: &AppSummary, marks: &[(f64, String)]) -> String {
-    const JOINED: usize = 5;
-    let span = seconds(STEP) * 5.0;
-    let curve = |i: usize| {
-        app.curve.chunks(JOINED).map(|steps| steps.iter().map(|step| step[i]).sum::<f64>() / span).collect()
-    };
+    let curve = |i: usize| a_second(&app.curve, |step| step[i]);
     let curves = [
         Curve { name: "asked for", colour: "#bbb", values: curve(0) },
         Curve { name: "ideal", colour: "#e69f00", values: curve(2) },
         Curve { name: "passed", colour: "#0072b2", values: curve(1) },
     ];
-    plot(&curves, span, marks)
+    plot(&curves, SPAN, marks)
+}
+
+/// What moved of all applications.
+fn together(summary: &Summary) -> Vec<Moved> {
+    let steps = summary.apps.iter().map(|app| app.at_ledger.len()).max().unwrap_or_default();
+    let at = |step: usize| {
+        let moved = summary.apps.iter().filter_map(|app| app.at_ledger.get(step));
+        moved.fold(Moved::default(), |sum, moved| Moved {
+            granted: sum.granted + moved.granted,
+            spent: sum.spent + moved.spent,
+            returned: sum.returned + moved.returned,
+        })
+    };
+    (0..steps).map(at).collect()
+}
+
+fn moved(steps: &[Moved], marks: &[(f64, String)]) -> String {
+    let curve = |of: fn(&Moved) -> f64| a_second(steps, of);
+    let curves = [
+        Curve { name: "granted", colour: "#009e73", values: curve(|moved| moved.granted) },
+        Curve { name: "spent", colour: "#0072b2", values: curve(|moved| moved.spent) },
+        Curve { name: "returned", colour: "#cc79a7", values: curve(|moved| moved.returned) },
+    ];
+    plot(&curves, SPAN, marks)
+}
+
+/// A sum for each step as a rate, over several steps each, so that curves can be read.
+fn a_second<T>(steps: &[T], of: impl Fn(&T) -> f64) -> Vec<f64> {
+    steps.chunks(JOINED).map(|steps| steps.iter().map(&of).sum::<f64>() / SPAN).collect()
 }
 
 fn tiers(summary: &Summary, marks: &[(f64, String)]) -> String {

@@ -5,6 +5,7 @@ use crate::chance::seconds;
 use crate::check::Extra;
 use crate::measure::{AppSummary, Summary};
 use crate::run::{Failure, Outcome};
+use crate::sabotage::Sabotage;
 use crate::scenario::{Measure, Scenario};
 use serde_json::{Map, Value, json};
 
@@ -27,6 +28,8 @@ pub fn failure_value(failure: &Failure) -> Value {
         "at_s": seconds(failure.violation.at),
         "event": failure.violation.event,
         "what": failure.violation.what,
+        "ledger": failure.staging.ledger.name(),
+        "sabotage": failure.staging.sabotage.map(Sabotage::name),
         "faults": failure.faults.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "trace": failure.trace,
     })

@@ -4,7 +4,7 @@ use super::{Strategy, found, sentence};
 use crate::chance::seconds;
 use crate::check::Extra;
 use crate::measure::{AppSummary, Summary};
-use crate::run::{Failure, Outcome};
+use crate::run::{Failure, LedgerKind, Outcome, Staging};
 use crate::scenario::{Measure, Scenario};
 use std::fmt::Write;
 
@@ -58,8 +58,26 @@ pub fn failure_text(scenario: &Scenario, path: &str, seed: u64, failure: &Failur
     for line in &failure.trace {
         let _ = writeln!(text, "  {}", shortened(line));
     }
-    let _ = writeln!(text, "again: tollgate simulate {path} --seed {seed}");
+    let _ = writeln!(text, "again: {}", again(path, seed, failure.staging));
     text
+}
+
+/// The command that plays it again.
+fn again(path: &str, seed: u64, staging: Staging) -> String {
+    let mut command = format!("tollgate simulate {} --seed {seed}", quoted(path));
+    if staging.ledger != LedgerKind::default() {
+        let _ = write!(command, " --ledger {}", staging.ledger.name());
+    }
+    if let Some(sabotage) = staging.sabotage {
+        let _ = write!(command, " --sabotage {}", sabotage.name());
+    }
+    command
+}
+
+/// A path as a shell takes it for one word.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 /// How others would have done.

@@ -37,6 +37,8 @@ pub enum Fault {
     Loss(f64, Nanos),
     /// A share of all calls reaches the store twice.
     Duplicates(f64, Nanos),
+    /// A share of all messages takes much longer: others overtake them.
+    Reorder(f64, Nanos),
     /// The store's clock is set, by milliseconds.
     Clock(i64),
     /// An operator declares an emergency.
@@ -97,6 +99,7 @@ impl Fault {
             | Self::Slow(_, time)
             | Self::Loss(_, time)
             | Self::Duplicates(_, time)
+            | Self::Reorder(_, time)
             | Self::Emergency(time) => time,
             Self::Failover { down, .. } => down,
             Self::Wipe | Self::Clock(_) | Self::EndEmergency | Self::Promise(..) | Self::Switch(..) => {
@@ -142,6 +145,9 @@ impl fmt::Display for Planned {
             }
             Fault::Duplicates(share, time) => {
                 write!(f, "duplicate {}% of messages for {}s", share * 100.0, seconds(time))
+            }
+            Fault::Reorder(share, time) => {
+                write!(f, "reorder {}% of messages for {}s", share * 100.0, seconds(time))
             }
             Fault::Clock(by) if by < 0 => write!(f, "set the clock back {}ms", by.unsigned_abs()),
             Fault::Clock(by) => write!(f, "set the clock ahead {by}ms"),

@@ -57,11 +57,19 @@ pub struct Network {
     pub loss: f64,
     /// The share of calls that reach the store twice.
     pub duplicates: f64,
+    /// The share of messages that take much longer, up to ten seconds: others overtake them.
+    pub reorder: f64,
 }
 
 impl Default for Network {
     fn default() -> Self {
-        Self { latency: Nanos::new(300_000), tail: Nanos::new(200_000), loss: 0.0, duplicates: 0.0 }
+        Self {
+            latency: Nanos::new(300_000),
+            tail: Nanos::new(200_000),
+            loss: 0.0,
+            duplicates: 0.0,
+            reorder: 0.0,
+        }
     }
 }
 

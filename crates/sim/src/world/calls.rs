@@ -5,6 +5,7 @@ use super::store::Disagreement;
 use super::watch::{Before, Booked};
 use super::{Event, World};
 use crate::check::Rule;
+use crate::measure::Way;
 use tollgate_core::units::Nanos;
 use tollgate_ledger::LedgerError;
 use tollgate_ledger::book::LEASE_TTL;
@@ -18,6 +19,13 @@ pub(super) struct Call {
     life: u64,
     desk: usize,
     job: Job,
+    sent: Nanos,
+    /// When its report was first said, this time or before.
+    first_sent: Nanos,
+    /// How often it has yet to reach the store, and whether its node may still wait for it. Until neither is so, it is
+    /// kept: a store that was stopped hears calls that everybody has given up.
+    on_way: u32,
+    is_awaited: bool,
     /// Whether it has reached the store, when, and what a report was answered the first time. Pages of policies are not
     /// kept: all nodes read them at once.
     has_reached: bool,
@@ -56,17 +64,30 @@ impl World<'_> {
         self.weigh(weight(&job));
         self.watch.count_call(self.now);
         let life = self.stations[node].life;
-        self.stations[node].counters[desk].flight = Some(call);
-        self.calls.insert(
-            call,
-            Call { node, life, desk, job, has_reached: false, answer: None, reached_at: self.now },
-        );
+        let counter = &mut self.stations[node].counters[desk];
+        counter.flight = Some(call);
+        let mut on_its_way = Call {
+            node,
+            life,
+            desk,
+            job,
+            sent: self.now,
+            first_sent: counter.first_sent,
+            on_way: 0,
+            is_awaited: true,
+            has_reached: false,
+            answer: None,
+            reached_at: self.now,
+        };
         match self.network.ask(node) {
             Fate::Arrives(latency) => {
                 let arrival = self.now.plus(latency);
+                self.note_late(node, latency);
                 self.queue.push(arrival, Event::Reach(call));
+                on_its_way.on_way = 1;
                 if let Some(later) = self.network.echo() {
                     self.queue.push(arrival.plus(later), Event::Reach(call));
+                    on_its_way.on_way = 2;
                 }
             }
             Fate::Refused(latency) => {
@@ -75,45 +96,54 @@ impl World<'_> {
             }
             Fate::Lost => self.watch.shake_node(node, self.now),
         }
+        self.calls.insert(call, on_its_way);
         let timeout = Nanos::from(self.scenario.manners.call_timeout());
         self.queue.push(self.now.plus(timeout), Event::GiveUp(call));
     }
 
+    /// A message that takes longer than anybody waits for it is as good as lost.
+    fn note_late(&mut self, node: usize, latency: Nanos) {
+        if latency > Nanos::from(self.scenario.manners.patience) {
+            self.watch.shake_node(node, self.now);
+        }
+    }
+
     /// A call reaches the store, perhaps not for the first time.
     pub(super) fn reach(&mut self, number: u64) {
-        let Some(call) = self.calls.get(&number) else { return };
-        let (node, desk, job) = (call.node, call.desk, call.job.clone());
-        let is_repeated = call.has_reached;
-        // A word that arrives after the goodbye is taken for one of a node that the ledger forgot: see the tests of
-        // what is known to be wrong. Leaving it out lets everything else be found.
-        if is_repeated && self.stations[node].departed == Some(call.life) {
-            return;
+        let Some(call) = self.calls.get_mut(&number) else { return };
+        call.on_way -= 1;
+        let (node, desk, job, late) = (call.node, call.desk, call.job.clone(), self.now.since(call.sent));
+        let (is_repeated, first_sent) = (call.has_reached, call.first_sent);
+        if !is_repeated {
+            // What comes again, however late, is to change nothing.
+            self.note_late(node, late);
         }
-        let before = is_repeated.then(|| self.store.book(desk).cloned());
-        let known = self.before(node, desk, &job);
+        let known = self.before(node, desk, &job, first_sent);
+        let before = (is_repeated || known.is_old).then(|| self.store.book(desk).cloned());
         let mut heard = job.clone();
         if let Some(sabotage) = self.terms.sabotage {
-            sabotage.hear(&mut heard, is_repeated, self.stations[node].newest);
+            sabotage.hear(&mut heard, is_repeated, self.stations[node].newest[desk]);
         }
         let answer = match self.store.call(desk, &heard, self.now) {
             Ok(answer) => answer,
             Err(Disagreement(what)) => return self.violate(Rule::Scripts, what),
         };
-        if let (Job::Sync(sync), Ok(_)) = (&heard, &answer) {
-            let newest = &mut self.stations[node].newest;
+        if let (Job::Sync(sync) | Job::Depart(sync), Ok(_)) = (&heard, &answer) {
+            let newest = &mut self.stations[node].newest[desk];
             *newest = (*newest).max((sync.incarnation, sync.seq));
         }
         self.watch_call(node, desk, &job, &answer, &known);
         if let Some(before) = before {
-            self.watch_repetition(number, desk, before.as_ref(), &answer);
+            self.watch_repetition(number, desk, before.as_ref(), known.is_old, &answer);
         }
         if let Some(call) = self.calls.get_mut(&number)
             && !call.has_reached
         {
             call.has_reached = true;
-            call.answer = matches!(call.job, Job::Sync(_)).then(|| answer.clone());
+            call.answer = matches!(call.job, Job::Sync(_) | Job::Depart(_)).then(|| answer.clone());
             call.reached_at = self.now;
         }
+        self.let_go(number);
         let entries = if let Job::Sync(sync) | Job::Depart(sync) = &job { sync.entries.len() } else { 0 };
         let done = self.store.serve(desk, entries, self.now);
         if done.since(self.now) >= Nanos::from(self.scenario.manners.call_timeout()) {
@@ -121,6 +151,7 @@ impl World<'_> {
             self.watch.shake(self.now);
         }
         if let Fate::Arrives(latency) = self.network.answer(node) {
+            self.note_late(node, latency);
             self.weigh(answer_weight(&answer));
             self.queue.push(done.plus(latency), Event::Land(Box::new(Landing { call: number, answer })));
         } else {
@@ -157,8 +188,17 @@ impl World<'_> {
         if let Some((node, desk)) = waits {
             self.fail(node, desk, &LedgerError::Timeout);
         }
-        // Its echoes have been by now, if there were any.
-        self.calls.remove(&call);
+        if let Some(call) = self.calls.get_mut(&call) {
+            call.is_awaited = false;
+        }
+        self.let_go(call);
+    }
+
+    /// Forgets a call that nobody waits for and that does not reach the store any more.
+    fn let_go(&mut self, number: u64) {
+        if self.calls.get(&number).is_some_and(|call| call.on_way == 0 && !call.is_awaited) {
+            self.calls.remove(&number);
+        }
     }
 
     fn fail(&mut self, node: usize, desk: usize, error: &LedgerError) {
@@ -175,10 +215,12 @@ impl World<'_> {
         let call = self.calls.get(&number)?;
         let (node, desk) = (call.node, call.desk);
         let station = &mut self.stations[node];
-        if station.life != call.life || !self.is_up[node] {
+        // Whoever says goodbye waits until it was heard.
+        let is_there = self.is_up[node] || station.departed == Some(call.life);
+        if station.life != call.life || !is_there {
             return None;
         }
-        let counter = &mut station.counters[desk];
+        let counter = station.counters.get_mut(desk)?;
         if counter.flight != Some(number) {
             return None;
         }
@@ -200,6 +242,7 @@ impl World<'_> {
         counter.first_sent = self.now;
         self.expire_pockets(node, desk);
         for entry in &sync.entries {
+            self.watch.flow.add(Way::Returned, entry.returned, self.now);
             let Some(&app) = self.numbers.get(&entry.app) else { continue };
             let held = self.stations[node].roster.find(&entry.app).map(|app| app.held()).unwrap_or_default();
             let pocket = self.watch.pocket(node, app);
@@ -227,6 +270,7 @@ impl World<'_> {
         for (entry, granted) in sync.entries.iter().zip(&reply.entries) {
             if let Some(&app) = self.numbers.get(&entry.app) {
                 self.watch.pocket(call.node, app).grant(granted.granted);
+                self.watch.flow.add(Way::Granted, granted.granted, self.now);
             }
         }
     }
@@ -245,17 +289,16 @@ impl World<'_> {
     }
 
     /// What is known before a call reaches the store.
-    fn before(&self, node: usize, desk: usize, job: &Job) -> Before {
+    fn before(&self, node: usize, desk: usize, job: &Job, first_sent: Nanos) -> Before {
         let was_empty = self.store.book(desk).is_none();
         let (Job::Sync(sync) | Job::Depart(sync)) = job else {
-            return Before { was_empty, is_new: false, booked: Vec::new() };
+            return Before { was_empty, is_new: false, is_old: false, booked: Vec::new() };
         };
         let booked = |entry: &Entry| self.store.app(desk, &entry.app).map(Booked::of).unwrap_or_default();
-        let station = &self.stations[node];
-        let first_sent = station.counters.get(desk).map(|counter| counter.first_sent);
-        let has_forgotten = self.watch.forgot_at >= first_sent;
-        let is_new = (sync.incarnation, sync.seq) > station.newest && !has_forgotten;
-        Before { was_empty, is_new, booked: sync.entries.iter().map(booked).collect() }
+        let is_old = (sync.incarnation, sync.seq) <= self.stations[node].newest[desk];
+        let has_forgotten = self.watch.forgot_at.is_some_and(|at| at >= first_sent);
+        let is_new = !is_old && !has_forgotten;
+        Before { was_empty, is_new, is_old, booked: sync.entries.iter().map(booked).collect() }
     }
 }
 

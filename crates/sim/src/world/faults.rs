@@ -53,6 +53,10 @@ impl World<'_> {
                 self.watch.disturb(self.now);
             }
             Fault::Duplicates(share, _) => self.network.double(share),
+            Fault::Reorder(share, _) => {
+                self.network.reorder(share);
+                self.watch.disturb(self.now);
+            }
             Fault::Clock(by) => self.set_clock(by),
             Fault::Emergency(time) => self.declare(time),
             Fault::EndEmergency => {
@@ -102,6 +106,10 @@ impl World<'_> {
                 self.watch.calm(self.now);
             }
             Fault::Duplicates(share, _) => self.network.single(share),
+            Fault::Reorder(share, _) => {
+                self.network.order(share);
+                self.watch.calm(self.now);
+            }
             Fault::Emergency(_) => {
                 self.watch.shake(self.now);
                 self.watch.emergency = None;
@@ -162,7 +170,11 @@ impl World<'_> {
     fn switch(&mut self, app: usize, is_on: bool) {
         let Some(mut policy) = self.policy(app) else { return };
         policy.enabled = is_on;
+        let is_heard = self.watch.disturbed.is_calm(self.now);
         self.put(app, policy);
+        let found = self.store.app(self.cluster_of[app], &self.apps[app]);
+        let is_off = found.is_some_and(|app| !app.policy.enabled);
+        self.watch.off[app] = (is_off && is_heard).then_some(self.now);
     }
 
     /// The policy of an application as the store knows it, or as the story does.

@@ -68,6 +68,7 @@ impl World<'_> {
             seconds: seconds(end.since(self.scenario.measured_from)),
             shifts: Vec::new(),
             tiers: std::mem::take(&mut self.tiers),
+            at_nodes: self.watch.flow.curve(),
         };
         summary.find_shifts(&self.scenario.loads, end);
         summary

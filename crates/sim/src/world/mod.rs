@@ -18,7 +18,7 @@ mod watch;
 pub(crate) use lua::Lua;
 pub(crate) use traffic::{Request, Source};
 
-use crate::chance::Chance;
+use crate::chance::{Chance, seconds};
 use crate::check::{Rule, Violation};
 use crate::measure::{STEP, Summary, Tiers};
 use crate::plan::Plan;
@@ -44,10 +44,23 @@ pub(crate) struct Terms {
     pub(crate) seed: u64,
     /// After how many calls the whole balance is checked.
     pub(crate) audit_every: u64,
+    /// From which event on it is checked after every call.
+    pub(crate) closely_from: u64,
     /// How many of the last events are remembered.
     pub(crate) traced: usize,
     /// The rule that is broken on purpose, if one is.
     pub(crate) sabotage: Option<Sabotage>,
+}
+
+/// What came of a world.
+pub(crate) struct Played {
+    pub(crate) summary: Summary,
+    pub(crate) events: u64,
+    /// The rule that was broken, if one was.
+    pub(crate) violation: Option<Violation>,
+    pub(crate) trace: Trace,
+    /// The event after which the whole balance of every cluster was last found to be right.
+    pub(crate) audited: u64,
 }
 
 /// Everything there is.
@@ -141,7 +154,8 @@ impl<'a> World<'a> {
         for (app, cluster) in cluster_of.iter().enumerate() {
             apps_of[*cluster].push(app);
         }
-        let stations: Result<Vec<Station>, IdError> = (0..scenario.nodes).map(Station::new).collect();
+        let station = |number| Station::new(number, clusters.len());
+        let stations: Result<Vec<Station>, IdError> = (0..scenario.nodes).map(station).collect();
         let sources = scenario.loads.iter().zip(0..);
         let seed = terms.seed;
         Ok(Self {
@@ -180,14 +194,18 @@ impl<'a> World<'a> {
         })
     }
 
-    /// Plays it to the end, or until a rule is broken.
-    pub(crate) fn play(mut self) -> (Summary, u64, Option<Violation>, Trace) {
+    /// Plays it to the end, or until a rule is broken, and tells how far it has got.
+    pub(crate) fn play(mut self, tell: &mut dyn FnMut(f64)) -> Played {
         self.begin();
+        let end = seconds(self.close_at());
         while let Some((at, event)) = self.queue.pop() {
             self.now = at;
             self.events += 1;
             if self.trace.is_on() {
                 self.trace.add(self.now, self.events, &format!("{event:?}"));
+            }
+            if matches!(event, Event::Look) {
+                tell(seconds(self.now) / end);
             }
             self.happen(event);
             if self.watch.violation.is_some() {
@@ -197,8 +215,11 @@ impl<'a> World<'a> {
         if self.watch.violation.is_none() {
             self.check_return();
         }
+        tell(1.0);
         let summary = self.summary();
-        (summary, self.events, self.watch.violation, self.trace)
+        let Watch { violation, audited, .. } = self.watch;
+        let audited = audited.into_iter().min().unwrap_or_default();
+        Played { summary, events: self.events, violation, trace: self.trace, audited }
     }
 
     fn begin(&mut self) {
@@ -286,7 +307,10 @@ impl<'a> World<'a> {
         }
         let Some(counter) = station.counters.get_mut(desk) else { return };
         counter.desk.hint(version);
-        counter.hinted_at = Some(self.now);
+        // Hints overtake each other: of the last change only the last one tells.
+        if self.store.book(desk).is_some_and(|book| book.version() <= version) {
+            counter.hinted_at = Some(self.now);
+        }
         self.drive(node, desk);
     }
 

@@ -2,7 +2,7 @@
 
 use crate::chance::{Chance, nanos, seconds};
 use crate::scenario::{self, Direction};
-use tollgate_core::units::Nanos;
+use tollgate_core::units::{Millis, Nanos};
 
 /// The network, and the way to the store.
 pub(crate) struct Network {
@@ -15,6 +15,7 @@ pub(crate) struct Network {
     delays: Vec<Nanos>,
     losses: Vec<f64>,
     duplicates: Vec<f64>,
+    late: Vec<f64>,
 }
 
 /// What becomes of a message.
@@ -38,6 +39,7 @@ impl Network {
             delays: Vec::new(),
             losses: Vec::new(),
             duplicates: Vec::new(),
+            late: Vec::new(),
         }
     }
 
@@ -112,6 +114,14 @@ impl Network {
         remove(&mut self.duplicates, &share);
     }
 
+    pub(crate) fn reorder(&mut self, share: f64) {
+        self.late.push(share);
+    }
+
+    pub(crate) fn order(&mut self, share: f64) {
+        remove(&mut self.late, &share);
+    }
+
     /// Whether no partition keeps a node from the store.
     pub(crate) fn is_reachable(&self, node: usize) -> bool {
         self.cuts[node] == (0, 0)
@@ -119,7 +129,19 @@ impl Network {
 
     fn latency(&mut self) -> Nanos {
         let tail = nanos(self.chance.wait(seconds(self.terms.tail)));
-        self.delays.iter().fold(self.terms.latency.plus(tail), |sum, delay| sum.plus(*delay))
+        let usual = self.terms.latency.plus(tail).plus(self.lateness());
+        self.delays.iter().fold(usual, |sum, delay| sum.plus(*delay))
+    }
+
+    /// How much later a message arrives that others overtake; mostly not at all.
+    fn lateness(&mut self) -> Nanos {
+        let share = self.late.iter().fold(self.terms.reorder, |most, share| share.max(most));
+        if !self.chance.happens(share) {
+            return Nanos::ZERO;
+        }
+        // As likely by a moment as by longer than a call is waited for, or than a lease lasts.
+        let most = [50, 1_000, 10_000][self.chance.below(3)];
+        Nanos::from(Millis::new(self.chance.between(1, most)))
     }
 
     fn is_lost(&mut self) -> bool {

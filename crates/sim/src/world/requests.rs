@@ -155,6 +155,7 @@ impl World<'_> {
             );
         }
         self.watch_emergency(node, app);
+        self.watch_switch(node, app);
     }
 
     /// A request that passed is given up before it got anywhere.

@@ -22,8 +22,8 @@ pub(crate) struct Station {
     pub(crate) life: u64,
     /// The last life that said goodbye.
     pub(crate) departed: Option<u64>,
-    /// The life and the number of the last call that was answered.
-    pub(crate) newest: (u64, u64),
+    /// For each cluster, the life and the number of the last call that the store answered and knows of.
+    pub(crate) newest: Vec<(u64, u64)>,
 }
 
 /// A desk, and what is known of it outside.
@@ -47,7 +47,7 @@ pub(crate) struct Counter {
 }
 
 impl Station {
-    pub(crate) fn new(number: usize) -> Result<Self, IdError> {
+    pub(crate) fn new(number: usize, clusters: usize) -> Result<Self, IdError> {
         Ok(Self {
             id: NodeId::new(&format!("node-{number:05}"))?,
             roster: Arc::default(),
@@ -55,7 +55,7 @@ impl Station {
             born: Nanos::ZERO,
             life: 0,
             departed: None,
-            newest: (0, 0),
+            newest: vec![(0, 0); clusters],
         })
     }
 

@@ -25,11 +25,11 @@ pub(super) struct Many {
 pub(super) fn run(simulate: &Simulate, scenario: &Scenario) -> anyhow::Result<Outcome> {
     let seeds = simulate.seed..simulate.seed.saturating_add(simulate.seeds);
     let mut many = Many::default();
-    let mut progress = Progress::new(simulate.seeds);
-    scenario.run_many(seeds, simulate.ledger(), |outcome| {
+    let mut progress = Progress::new(simulate.seeds, " seeds");
+    scenario.run_many(seeds, simulate.staging(), |outcome| {
         many.add(scenario, outcome.seed, &outcome.summary);
         many.failures.extend(outcome.failure.map(|failure| (outcome.seed, failure)));
-        progress.show(many.played, many.failures.len());
+        progress.show(many.played, &format!(", {} broke a rule", many.failures.len()));
         many.failures.len() < MOST_FAILURES
     })?;
     progress.end();

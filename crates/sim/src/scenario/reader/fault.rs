@@ -5,8 +5,8 @@ use super::words::{ScenarioError, Words};
 use super::{MAX_DURATION, app, millis};
 use tollgate_core::units::{Nanos, Rate, Tokens};
 
-const VERBS: &str = "crash, restart, partition, wipe, fail, stop, slow, lose, duplicate, set, declare, end, promise or \
-                     switch";
+const VERBS: &str = "crash, restart, partition, wipe, fail, stop, slow, lose, duplicate, reorder, set, declare, end, \
+                     promise or switch";
 
 impl Planned {
     pub(super) fn read(words: &mut Words<'_>, scenario: &Scenario) -> Result<Self, ScenarioError> {
@@ -25,6 +25,7 @@ impl Planned {
             }
             "lose" => Fault::Loss(messages(words)?, lasts(words)?),
             "duplicate" => Fault::Duplicates(messages(words)?, lasts(words)?),
+            "reorder" => Fault::Reorder(messages(words)?, lasts(words)?),
             "set" => clock(words)?,
             "declare" => {
                 words.expect("an")?;

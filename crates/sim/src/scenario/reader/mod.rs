@@ -210,7 +210,8 @@ fn network(words: &mut Words<'_>) -> Result<Network, ScenarioError> {
             "tail" => network.tail = words.time(60.0)?,
             "loss" => network.loss = words.share(1.0)?,
             "duplicates" => network.duplicates = words.share(1.0)?,
-            other => return Err(words.wrong(other, "latency, tail, loss or duplicates")),
+            "reorder" => network.reorder = words.share(1.0)?,
+            other => return Err(words.wrong(other, "latency, tail, loss, duplicates or reorder")),
         }
     }
     Ok(network)
@@ -244,5 +245,52 @@ impl Words<'_> {
         let time = parse_time(word).filter(|time| *time <= most);
         time.map(nanos)
             .ok_or_else(|| self.wrong(word, &format!("a time such as 250ms or 1.5s, at most {most}s")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+    use crate::scenario::Fault;
+
+    fn story(lines: &str) -> Result<Scenario, ScenarioError> {
+        let text = format!("nodes 9\ncluster main capacity 1000\napp a guaranteed 10 burst 20\n{lines}\n");
+        Scenario::parse("test", &text)
+    }
+
+    #[test]
+    fn the_network_is_read_word_by_word() {
+        let network =
+            story("network latency 2ms tail 1ms loss 1% duplicates 5% reorder 0.5%").unwrap().network;
+        let (latency, tail) = (Nanos::new(2_000_000), Nanos::new(1_000_000));
+        assert_eq!(network, Network { latency, tail, loss: 0.01, duplicates: 0.05, reorder: 0.005 });
+        assert_eq!(story("network jitter 5ms").unwrap_err().line, 4);
+    }
+
+    /// What a report says of a fault can be written in a story.
+    #[test]
+    fn faults_are_told_as_they_are_written() {
+        let lines = [
+            "at 1s crash 3 nodes for 2s",
+            "at 1s restart 1 node for 2s",
+            "at 1s partition 50% of the nodes one way in for 2s",
+            "at 1s wipe the store",
+            "at 1s fail over the store losing 0.5s down for 2s",
+            "at 1s stop the store for 2s",
+            "at 1s slow the store by 0.25s for 2s",
+            "at 1s lose 25% of messages for 2s",
+            "at 1s duplicate 25% of messages for 2s",
+            "at 1s reorder 25% of messages for 2s",
+            "at 1s set the clock back 1500ms",
+            "at 1s declare an emergency for 2s",
+            "at 1s end the emergency",
+        ];
+        for line in lines {
+            assert_eq!(story(line).unwrap().faults[0].to_string(), line);
+        }
+        assert_eq!(story("at 1s switch a off").unwrap().faults[0].fault, Fault::Switch(0, false));
+        assert!(story("at 1s reorder 5% of nodes for 1s").is_err());
     }
 }

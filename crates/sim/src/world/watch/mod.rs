@@ -6,7 +6,7 @@ mod rules;
 pub(super) use rules::{Before, Booked};
 
 use crate::check::{Bound, Guarantee, Pocket, Violation};
-use crate::measure::Tenant;
+use crate::measure::{Stream, Tenant, Way};
 use crate::scenario::Scenario;
 use tollgate_core::quota::Quota;
 use tollgate_core::reason::Reason;
@@ -28,6 +28,10 @@ pub(crate) struct Watch {
     /// By node, then application.
     pockets: Vec<Pocket>,
     apps: usize,
+    /// For each cluster, the event after which its whole balance was last right.
+    pub(super) audited: Vec<u64>,
+    /// What came to all nodes, and went from them.
+    pub(super) flow: Stream,
     /// Calls to the ledger while it is measured.
     pub(super) calls: u64,
     reached: u64,
@@ -48,6 +52,8 @@ pub(crate) struct Watch {
     anybody: Disturbed,
     /// Since when there is an emergency, and until when for sure.
     pub(super) emergency: Option<(Nanos, Nanos)>,
+    /// Since when each application is switched off, if everybody hears of that in time.
+    pub(super) off: Vec<Option<Nanos>>,
     /// Whether everything was well when it was declared: then everybody hears of it in time.
     pub(super) is_heard: bool,
 }
@@ -89,6 +95,8 @@ impl Watch {
             losses: vec![Tokens::ZERO; apps],
             pockets: vec![Pocket::default(); scenario.nodes * apps],
             apps,
+            audited: vec![0; scenario.policy.clusters().len()],
+            flow: Stream::default(),
             calls: 0,
             reached: 0,
             measured_from: scenario.measured_from,
@@ -102,6 +110,7 @@ impl Watch {
             nodes: vec![Disturbed::default(); scenario.nodes],
             anybody: Disturbed { by: 0, at: Some(Nanos::ZERO) },
             emergency: None,
+            off: vec![None; apps],
             is_heard: false,
         }
     }
@@ -147,6 +156,13 @@ impl Watch {
         &mut self.pockets[node * self.apps + app]
     }
 
+    /// The whole balance of a cluster was checked.
+    pub(super) fn note_audit(&mut self, desk: usize, event: u64) {
+        if self.violation.is_none() {
+            self.audited[desk] = event;
+        }
+    }
+
     pub(super) fn count_call(&mut self, now: Nanos) {
         self.calls += u64::from(self.is_measured(now));
     }
@@ -171,6 +187,7 @@ impl Watch {
     }
 
     pub(super) fn pass(&mut self, node: usize, app: usize, cost: u64, now: Nanos) -> Option<Tokens> {
+        self.flow.add(Way::Spent, Tokens::whole(cost), now);
         self.tenants[app].pass(node, cost, now);
         self.bounds[app].pass(Tokens::whole(cost), now)
     }

@@ -113,7 +113,7 @@ impl World<'_> {
             self.watch.promise(app, quota, self.now);
             self.watch.overhang[app] = account.rights.plus(account.outstanding).minus(quota.burst);
         }
-        self.watch.forgot_at = Some(self.now);
+        self.note_forgetting();
     }
 
     /// The store forgets everything. What nodes hold that cannot tell it is on top, until their leases end.
@@ -128,7 +128,16 @@ impl World<'_> {
                 }
             }
         }
+        self.note_forgetting();
+    }
+
+    /// Which calls the store still knows nobody can say.
+    fn note_forgetting(&mut self) {
         self.watch.forgot_at = Some(self.now);
+        self.watch.off.fill(None);
+        for station in &mut self.stations {
+            station.newest.fill((0, 0));
+        }
     }
 
     /// The store's clock was set: it may mint, and leases may end early while they are still spent.

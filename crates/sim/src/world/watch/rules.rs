@@ -3,6 +3,7 @@
 use super::super::World;
 use super::super::station::Counter;
 use crate::check::{Extra, Rule};
+use crate::measure::Way;
 use tollgate_core::emergency;
 use tollgate_core::reason::Reason;
 use tollgate_core::units::{Nanos, Ratio, Tokens};
@@ -48,13 +49,28 @@ impl World<'_> {
                         before.is_new,
                         before.booked[i],
                     );
+                    if !before.is_old {
+                        self.note_flow(desk, entry, granted.unwrap_or_default(), before.booked[i]);
+                    }
                 }
             }
             _ => {}
         }
-        if self.watch.reached.is_multiple_of(self.terms.audit_every) {
+        let is_close = self.events >= self.terms.closely_from;
+        if is_close || self.watch.reached.is_multiple_of(self.terms.audit_every) {
             self.audit(desk);
+            self.watch.note_audit(desk, self.events);
         }
+    }
+
+    /// What a call moved between the ledger and a node.
+    fn note_flow(&mut self, desk: usize, entry: &Entry, granted: Tokens, before: Booked) {
+        let Some(&app) = self.numbers.get(&entry.app) else { return };
+        let Some(after) = self.store.app(desk, &entry.app).map(Booked::of) else { return };
+        let flow = &mut self.watch.tenants[app].flow;
+        flow.add(Way::Granted, granted, self.now);
+        flow.add(Way::Spent, after.spent.minus(before.spent), self.now);
+        flow.add(Way::Returned, entry.returned, self.now);
     }
 
     /// What a call did to one application.
@@ -124,13 +140,18 @@ impl World<'_> {
         call: u64,
         desk: usize,
         before: Option<&Book>,
+        is_old: bool,
         answer: &Result<Reply, LedgerError>,
     ) {
         let Some(first) = self.calls.get(&call) else { return };
-        if !matches!(first.job(), Job::Sync(_)) {
+        if !matches!(first.job(), Job::Sync(_) | Job::Depart(_)) {
             return;
         }
         let has_changed = before != self.store.book(desk);
+        if is_old && has_changed {
+            let what = format!("call {call} came after it had been answered, or a later one: {answer:?}");
+            return self.violate(Rule::Idempotency, what);
+        }
         let is_same = first.answer() == Some(answer);
         // After a failover or a wipe the first time may never have been, as far as the store knows.
         let may_differ = self.watch.forgot_at.is_some_and(|at| at >= first.reached_at());
@@ -176,16 +197,7 @@ impl World<'_> {
     pub(in crate::world) fn watch_emergency(&mut self, node: usize, app: usize) {
         let Some((since, until)) = self.watch.emergency else { return };
         let Some(policy) = self.scenario.policy.apps().get(&self.apps[app]) else { return };
-        let manners = &self.scenario.manners;
-        let is_told = |counter: &Counter| counter.hinted_at.is_some_and(|at| at >= since);
-        let interval = if self.stations[node].counters.iter().all(is_told) {
-            manners.sync_interval
-        } else {
-            // Nobody told it: it hears of it with its next report, which may take its time.
-            manners.calm_interval
-        };
-        // A report, a round trip, and the wait for the next if the news came a moment too late.
-        let told = since.plus(Nanos::new(Nanos::from(interval).get() * 5 / 2));
+        let told = self.told(node, since);
         let is_calm =
             self.watch.is_heard && self.watch.disturbed.by == 0 && self.watch.nodes[node].is_calm(self.now);
         if is_calm
@@ -201,6 +213,31 @@ impl World<'_> {
             self.violate(Rule::Emergency, what);
         }
     }
+
+    /// Somebody passed who is switched off.
+    pub(in crate::world) fn watch_switch(&mut self, node: usize, app: usize) {
+        let Some(since) = self.watch.off[app] else { return };
+        let is_calm = self.watch.disturbed.by == 0 && self.watch.nodes[node].is_calm(self.now);
+        if is_calm && self.now > self.told(node, since) {
+            let ago = self.now.since(since);
+            let what = format!("{} passed at node {node}, {ago:?} after it was switched off", self.apps[app]);
+            self.violate(Rule::Switch, what);
+        }
+    }
+
+    /// When a node has heard of a change at the latest.
+    fn told(&self, node: usize, since: Nanos) -> Nanos {
+        let manners = &self.scenario.manners;
+        // A report, a round trip, and the wait for the next if the news came a moment too late.
+        let reported = |from: Nanos, interval| from.plus(Nanos::new(Nanos::from(interval).get() * 5 / 2));
+        // If nobody tells it, it hears of it with its next report, which may take its time.
+        let unasked = reported(since, manners.calm_interval);
+        let told = |counter: &Counter| {
+            let hinted_at = counter.hinted_at.filter(|at| *at >= since);
+            hinted_at.map_or(unasked, |at| unasked.min(reported(at, manners.sync_interval)))
+        };
+        self.stations[node].counters.iter().map(told).max().unwrap_or(unasked)
+    }
 }
 
 /// What is known before a call reaches the store.
@@ -209,6 +246,8 @@ pub(in crate::world) struct Before {
     pub(in crate::world) was_empty: bool,
     /// Whether the store must take it for a call that it has not answered yet.
     pub(in crate::world) is_new: bool,
+    /// Whether the store knows that it has answered this call, or a later one.
+    pub(in crate::world) is_old: bool,
     /// What was booked for the applications of the call.
     pub(in crate::world) booked: Vec<Booked>,
 }
