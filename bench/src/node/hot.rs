@@ -128,7 +128,9 @@ impl Ours {
         }
         let start = Instant::now();
         while start.elapsed() < SETTLING {
-            names.iter().for_each(|name| _ = black_box(self.decide(name)));
+            for name in &names {
+                black_box(self.decide(name));
+            }
         }
         Ok(())
     }

@@ -169,7 +169,9 @@ fn play(may_lose: bool) {
     while world.left.load(Ordering::SeqCst) > 0 {
         world.speak(may_lose);
     }
-    askers.into_iter().for_each(|asker| asker.join().unwrap());
+    for asker in askers {
+        asker.join().unwrap();
+    }
     let mut outcomes = Vec::new();
     world.desk.lock().unwrap().close(&mut outcomes);
     deliver(outcomes);
