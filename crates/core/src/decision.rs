@@ -90,9 +90,72 @@ pub struct Decision {
     pub policy_version: u64,
 }
 
+/// What one tier did about a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It had too little and asked the next.
+    PassedOn,
+    /// It had enough.
+    Granted,
+    /// It said no.
+    Refused,
+}
+
+impl Step {
+    /// The name, as in explanations.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PassedOn => "passed_on",
+            Self::Granted => "granted",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+impl Decision {
+    /// The way from the node to the tier that had the last word, and what each did.
+    pub fn trace(&self) -> impl Iterator<Item = (Tier, Step)> + use<> {
+        let way: &[Tier] = match self.tier {
+            Tier::Node => &[Tier::Node],
+            Tier::App => &[Tier::Node, Tier::App],
+            Tier::Cluster => &[Tier::Node, Tier::App, Tier::Cluster],
+            Tier::Fallback => &[Tier::Node, Tier::Fallback],
+        };
+        let last = self.tier;
+        let end = if self.verdict.reason().is_none() { Step::Granted } else { Step::Refused };
+        way.iter().map(move |&tier| (tier, if tier == last { end } else { Step::PassedOn }))
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use super::*;
+    use crate::cost::Operation;
+    use std::vec::Vec;
+
+    #[test]
+    fn a_trace_ends_with_the_tier_that_had_the_last_word() {
+        let decision = |tier, verdict| Decision {
+            verdict,
+            tier,
+            price: Price::named(Operation::Get, 1),
+            limit: Tokens::ZERO,
+            remaining: Tokens::ZERO,
+            retry_after: None,
+            reset_after: Millis::ZERO,
+            policy_version: 1,
+        };
+        let trace = |tier, verdict| decision(tier, verdict).trace().collect::<Vec<_>>();
+        assert_eq!(trace(Tier::Node, Verdict::Allowed), [(Tier::Node, Step::Granted)]);
+        assert_eq!(
+            trace(Tier::Cluster, Verdict::Refused(Reason::ClusterExhausted)),
+            [(Tier::Node, Step::PassedOn), (Tier::App, Step::PassedOn), (Tier::Cluster, Step::Refused)]
+        );
+        let shadowed = trace(Tier::Fallback, Verdict::Shadowed(Reason::LocalExhausted));
+        assert_eq!(shadowed, [(Tier::Node, Step::PassedOn), (Tier::Fallback, Step::Refused)]);
+    }
 
     #[test]
     fn shadow_mode_lets_pass_and_remembers_why() {

@@ -7,7 +7,7 @@ use crate::state::Shared;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use tollgate_core::decision::{Tier, Verdict};
+use tollgate_core::decision::{Step, Tier, Verdict};
 use tollgate_core::units::Millis;
 use tollgate_node::{DecisionId, Record, Unexplained};
 use utoipa::{IntoParams, ToSchema};
@@ -149,6 +149,12 @@ impl From<Unexplained> for Problem {
     }
 }
 
+impl From<(Tier, Step)> for TraceStep {
+    fn from((tier, step): (Tier, Step)) -> Self {
+        Self { tier: tier.name().into(), outcome: step.name().into() }
+    }
+}
+
 impl From<&Record> for Decision {
     fn from(record: &Record) -> Self {
         let decision = &record.decision;
@@ -164,7 +170,7 @@ impl From<&Record> for Decision {
             },
             reason: decision.verdict.reason().map(|reason| reason.code().to_owned()),
             tier: decision.tier.name().into(),
-            trace: trace(decision.tier, decision.verdict),
+            trace: decision.trace().map(TraceStep::from).collect(),
             cost: CostWorking {
                 total: price.cost(),
                 operation: price.operation.name().into(),
@@ -180,20 +186,4 @@ impl From<&Record> for Decision {
             policy_version: decision.policy_version,
         }
     }
-}
-
-/// The way from the node to the tier that had the last word.
-fn trace(last: Tier, verdict: Verdict) -> Vec<TraceStep> {
-    let way: &[Tier] = match last {
-        Tier::Node => &[Tier::Node],
-        Tier::App => &[Tier::Node, Tier::App],
-        Tier::Cluster => &[Tier::Node, Tier::App, Tier::Cluster],
-        Tier::Fallback => &[Tier::Node, Tier::Fallback],
-    };
-    let end = if verdict.reason().is_none() { "granted" } else { "refused" };
-    let step = |tier: &Tier| TraceStep {
-        tier: tier.name().into(),
-        outcome: if *tier == last { end } else { "passed_on" }.into(),
-    };
-    way.iter().map(step).collect()
 }

@@ -57,11 +57,11 @@ fn explained(record: &Value) -> String {
     let retry = record["retry_after_ms"].as_u64().filter(|_| record["allowed"] != true);
     let retry = retry.map_or(String::new(), |ms| format!("\ncome back in {ms} ms"));
     format!(
-        "{} of {}: {verdict}\ndecided by {} under policy version {}\n{} + {} for {} units of bandwidth ({} bytes) = {} \
+        "{} of {}: {verdict}\n{} under policy version {}\n{} + {} for {} units of bandwidth ({} bytes) = {} \
          tokens\n{} of {} left{retry}",
         text(&price["operation"]),
         text(&record["app"]),
-        text(&record["tier"]),
+        trace(&record["trace"]),
         record["policy_version"],
         price["base"],
         price["bandwidth"],
@@ -71,4 +71,17 @@ fn explained(record: &Value) -> String {
         record["remaining"],
         record["limit"],
     )
+}
+
+/// `l3 passed it on, l2 refused`
+fn trace(steps: &Value) -> String {
+    let step = |step: &Value| {
+        let did = match step["outcome"].as_str() {
+            Some("passed_on") => "passed it on",
+            Some("granted") => "granted it",
+            _ => "refused it",
+        };
+        format!("{} {did}", step["tier"].as_str().unwrap_or_default())
+    };
+    steps.as_array().into_iter().flatten().map(step).collect::<Vec<_>>().join(", ")
 }

@@ -47,6 +47,7 @@ fn a_refusal_says_everything_and_its_status_can_be_chosen() {
     assert_eq!(explained.status.code(), Some(0));
     let text = String::from_utf8(explained.stdout).unwrap();
     assert!(text.starts_with("OTHER of tiny: refused: app_exhausted"), "{text}");
+    assert!(text.contains("l3 passed it on, l2 refused it under policy version"), "{text}");
     assert_eq!(run(&["explain", &"0".repeat(32), "--url", &url]).status.code(), Some(1));
     assert_eq!(run(&["explain", "not-an-id", "--url", &url]).status.code(), Some(2));
     let allowed = run(&["check", "large", "--url", &url]);

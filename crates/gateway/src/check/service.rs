@@ -130,6 +130,7 @@ fn explained(record: &Record) -> Value {
         "allowed": decision.verdict.passes(),
         "reason": decision.verdict.reason().map(tollgate_core::reason::Reason::code),
         "tier": decision.tier.name(),
+        "trace": decision.trace().map(|(tier, step)| json!({"tier": tier.name(), "outcome": step.name()})).collect::<Vec<_>>(),
         "price": {
             "operation": price.operation.name(),
             "bytes": price.bytes,
