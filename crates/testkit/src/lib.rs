@@ -11,6 +11,7 @@ mod namespace;
 mod port;
 mod postgres;
 mod process;
+mod prometheus;
 mod server;
 mod tool;
 
@@ -25,5 +26,6 @@ pub use namespace::Namespace;
 pub use port::free_port;
 pub use postgres::PostgresServer;
 pub use process::{Process, Signal, run};
+pub use prometheus::Prometheus;
 pub use server::RedisServer;
 pub use tool::tools;

@@ -100,3 +100,47 @@ fn two_gateways_on_one_redis_share_one_limit() {
     assert_eq!(line["spent"].as_f64(), Some(f64::from(u32::try_from(all).unwrap())), "{line}");
     assert_eq!(line["outstanding"], 0.0);
 }
+
+#[test]
+fn responses_are_charged_where_the_application_says_so() {
+    let redis = RedisServer::start().unwrap();
+    let upstream = Upstream::start();
+    let app = format!("{APP}charge_response = true\n");
+    let config = format!("[ledger]\nurl = '{}'\n{}{app}", redis.url(), upstream.route());
+    let mut tollgate = Tollgate::start(&config);
+    // 1 for the GET, and 4 for as many units of 64 KiB as were begun.
+    for _ in 0..3 {
+        let answer = ask(tollgate.gateway, "GET /bytes/200000", &["x-tollgate-app: app"], "");
+        assert_eq!((answer.status, answer.body.len()), (200, 200_000));
+    }
+    assert_eq!(tollgate.stop(), Some(0));
+    let line = audited(&tollgate, &redis);
+    assert_eq!(line["spent"], 15.0, "{line}");
+}
+
+/// Ten thousand, or as many as this process may have open.
+#[test]
+fn ten_thousand_connections_can_idle() {
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap();
+    let files = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let most: usize = files.split_whitespace().next().unwrap().parse().unwrap_or(usize::MAX);
+    let count = 10_000.min(most.saturating_sub(500));
+    let redis = RedisServer::start().unwrap();
+    let upstream = Upstream::start();
+    let config = format!("[ledger]\nurl = '{}'\n{}{APP}", redis.url(), upstream.route());
+    let mut tollgate = Tollgate::start(&config);
+    let mut idle: Vec<_> = (0..count).map(|_| open(tollgate.gateway)).collect();
+    // Any of them can go on, those that never spoke before and those that did.
+    let mut asked = 0;
+    for _ in 0..2 {
+        for stream in idle.iter_mut().step_by(count / 100) {
+            let answer = exchange(stream, "GET /", &["x-tollgate-app: app"], "").unwrap();
+            assert_eq!(answer.status, 200, "{answer:?}");
+            asked += 1;
+        }
+    }
+    drop(idle);
+    assert_eq!(tollgate.stop(), Some(0));
+    let line = audited(&tollgate, &redis);
+    assert_eq!(line["spent"], f64::from(asked), "{line}");
+}

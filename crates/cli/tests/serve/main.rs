@@ -5,6 +5,7 @@ mod abuse;
 mod admin;
 mod balance;
 mod check;
+mod dashboard;
 mod gateway;
 mod outage;
 mod process;
