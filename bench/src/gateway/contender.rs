@@ -14,27 +14,44 @@ use tollgate_testkit::free_port;
 pub(super) enum Kind {
     Nginx,
     LimitReq,
+    /// As it comes: it writes a line for each request that it refuses.
+    LimitReqLogging,
+    LuaBucket,
     Lua,
     Haproxy,
     Tollgate,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 5] = [Self::Nginx, Self::LimitReq, Self::Lua, Self::Haproxy, Self::Tollgate];
+    pub(super) const ALL: [Self; 7] = [
+        Self::Nginx,
+        Self::LimitReq,
+        Self::LimitReqLogging,
+        Self::LuaBucket,
+        Self::Lua,
+        Self::Haproxy,
+        Self::Tollgate,
+    ];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Nginx => "nginx, no limiter",
-            Self::LimitReq => "nginx limit_req",
+            Self::LimitReq => "nginx limit_req, its log off",
+            Self::LimitReqLogging => "nginx limit_req, as it comes",
+            Self::LuaBucket => "nginx + Lua, one bucket",
             Self::Lua => "nginx + Lua, three tiers",
             Self::Haproxy => "HAProxy stick table",
             Self::Tollgate => "Tollgate",
         }
     }
 
-    /// Whether it can refuse anything.
-    pub(super) fn limits(self) -> bool {
-        self != Self::Nginx
+    /// Whether there is something to be seen of it on that path: what does not limit refuses nothing, and a log of refusals has
+    /// nothing to say about what passes.
+    pub(super) fn takes(self, path: Path) -> bool {
+        match path {
+            Path::Allowed => self != Self::LimitReqLogging,
+            Path::Refused => self != Self::Nginx,
+        }
     }
 }
 
@@ -109,13 +126,17 @@ impl Contender {
             text.replace("{listen}", &port.to_string()).replace("{upstream}", &upstream.to_string())
         };
         let process = match kind {
-            Kind::Nginx | Kind::LimitReq | Kind::Lua => {
+            Kind::Nginx | Kind::LimitReq | Kind::LimitReqLogging | Kind::LuaBucket | Kind::Lua => {
                 let (modules, http, location) = nginx_parts(kind, is_refusing);
-                let text = include_str!("conf/nginx.conf").replace("{modules}", modules);
+                let level = if kind == Kind::LimitReqLogging { "error" } else { "crit" };
+                let text =
+                    include_str!("conf/nginx.conf").replace("{modules}", modules).replace("{level}", level);
                 let text = text.replace("{http}", &http).replace("{location}", location);
                 let (rate, burst) = if is_refusing { ("1", "1") } else { ("50000000", "90000000") };
                 let lua = include_str!("conf/tiers.lua").replace("{rate}", rate).replace("{burst}", burst);
                 fs::write(home.path().join("tiers.lua"), lua)?;
+                let lua = include_str!("conf/bucket.lua").replace("{rate}", rate).replace("{burst}", burst);
+                fs::write(home.path().join("bucket.lua"), lua)?;
                 fs::write(home.path().join("nginx.conf"), fill(&text))?;
                 nginx(home, port)?
             }
@@ -160,17 +181,27 @@ fn nginx(home: TempDir, port: u16) -> anyhow::Result<Process> {
     Process::start(File::new("/usr/sbin/nginx"), &["-p", &folder, "-c", "nginx.conf"], home, port)
 }
 
-/// What the three kinds of nginx have of their own: modules, and lines of the blocks http and location.
+const LUA_MODULES: &str = "load_module /usr/lib/nginx/modules/ndk_http_module.so;\nload_module \
+     /usr/lib/nginx/modules/ngx_http_lua_module.so;\n";
+
+/// What the kinds of nginx have of their own: modules, and lines of the blocks http and location.
 fn nginx_parts(kind: Kind, is_refusing: bool) -> (&'static str, String, &'static str) {
     let rate = if is_refusing { "1r/s" } else { "1000000r/s" };
     match kind {
-        Kind::LimitReq => (
+        Kind::LimitReq | Kind::LimitReqLogging => (
             "",
             format!("limit_req_zone $http_x_tollgate_app zone=apps:10m rate={rate}; limit_req_status 429;"),
             if is_refusing { "limit_req zone=apps;" } else { "limit_req zone=apps burst=10000 nodelay;" },
         ),
+        Kind::LuaBucket => (
+            LUA_MODULES,
+            "lua_shared_dict bucket 10m; lua_package_path \"$prefix?.lua;/usr/share/lua/5.1/?.lua;;\";\n    \
+             init_by_lua_block { bucket = require \"bucket\" }"
+                .into(),
+            "access_by_lua_block { bucket.access() }",
+        ),
         Kind::Lua => (
-            "load_module /usr/lib/nginx/modules/ndk_http_module.so;\nload_module /usr/lib/nginx/modules/ngx_http_lua_module.so;\n",
+            LUA_MODULES,
             "lua_shared_dict tiers 10m; lua_package_path \"$prefix?.lua;/usr/share/lua/5.1/?.lua;;\";\n    \
              init_by_lua_block { tiers = require \"tiers\" }"
                 .into(),

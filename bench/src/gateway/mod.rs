@@ -28,11 +28,12 @@ pub(crate) struct Plan {
 /// Asks all questions.
 pub(crate) fn ask(plan: &Plan) -> anyhow::Result<Report> {
     anyhow::ensure!(plan.program.is_file(), "{} is not there: build it first", plan.program.display());
-    let mut progress = Progress::new(2 * plan.rounds as usize + 2);
+    let weighed: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| kind.takes(Path::Allowed)).collect();
+    let mut progress = Progress::new(2 * plan.rounds as usize + weighed.len());
     let upstream = Upstream::start()?;
     let mut answers = Answers::new(plan);
     for path in [Path::Allowed, Path::Refused] {
-        let contenders = Kind::ALL.iter().filter(|kind| path == Path::Allowed || kind.limits());
+        let contenders = Kind::ALL.iter().filter(|kind| kind.takes(path));
         let contenders: Vec<Contender> = contenders
             .map(|&kind| Contender::start(kind, path, upstream.port(), &plan.program))
             .collect::<anyhow::Result<_>>()?;
@@ -54,7 +55,7 @@ pub(crate) fn ask(plan: &Plan) -> anyhow::Result<Report> {
             answers.add(path, &laps);
         }
     }
-    for kind in [Kind::Nginx, Kind::Tollgate] {
+    for kind in weighed {
         progress.step(&format!("{} idle connections to {}", plan.idle, kind.name()))?;
         let contender = Contender::start(kind, Path::Allowed, upstream.port(), &plan.program)?;
         answers.weigh(kind, crowd::weigh(&contender, plan.idle)?);

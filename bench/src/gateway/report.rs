@@ -120,8 +120,10 @@ impl Answers {
                 rate(Path::Allowed, Kind::Nginx)
             ),
             format!(
-                "Refused requests, Tollgate to nginx limit_req: CPU per request {} (goal: at most 0.8).",
-                cpu(Path::Refused, Kind::LimitReq)
+                "Refused requests, Tollgate to nginx limit_req: CPU per request {} (goal: at most 0.8); {} of one that writes a \
+                 line for each refusal, as it does unless it is told otherwise.",
+                cpu(Path::Refused, Kind::LimitReq),
+                cpu(Path::Refused, Kind::LimitReqLogging)
             ),
         ]
     }
@@ -158,7 +160,10 @@ impl Answers {
         };
         let sections = [
             Section::of("Requests that pass, to nginx without a limiter", &self.table(Path::Allowed)),
-            Section::of("Requests that are refused, to nginx limit_req", &self.table(Path::Refused)),
+            Section::of(
+                "Requests that are refused, to nginx limit_req without its log",
+                &self.table(Path::Refused),
+            ),
             Section::of("Memory", &self.memory()),
         ];
         Ok(Report {
