@@ -11,7 +11,7 @@ use crate::tally::{Cell, Tally};
 use arc_swap::ArcSwap;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tollgate_config::policy;
 use tollgate_core::cost::{Operation, Price};
 use tollgate_core::decision::{Decision, Tier, Verdict};
@@ -44,6 +44,10 @@ struct Rest {
     remaining: AtomicU64,
     /// What requests turned out to cost beyond what was in the purse.
     owed: AtomicU64,
+    /// What was put back after it was switched off.
+    withheld: AtomicU64,
+    /// Whether it is switched off, or gone.
+    is_closed: AtomicBool,
     terms: ArcSwap<Terms>,
     id: AppId,
     bell: Arc<Bell>,
@@ -81,6 +85,8 @@ impl App {
                 counters: Counters::default(),
                 remaining: AtomicU64::new(0),
                 owed: AtomicU64::new(0),
+                withheld: AtomicU64::new(0),
+                is_closed: AtomicBool::new(false),
                 terms: ArcSwap::from_pointee(terms),
                 id,
                 bell,
@@ -180,7 +186,7 @@ impl App {
 
     /// Gives back what a request had paid.
     pub(crate) fn refund(&self, price: &Price) {
-        self.purse.put(price.tokens(), self.rest.terms.load().policy.quota.burst);
+        self.put_back(price.tokens());
         self.rest.undone[price.operation.index()].count(price.cost());
         self.rest.counters.rolled_back();
     }
@@ -190,7 +196,7 @@ impl App {
         let excess = paid.tokens().minus(actual.tokens());
         let missing = actual.tokens().minus(paid.tokens());
         if !excess.is_zero() {
-            self.purse.put(excess, self.rest.terms.load().policy.quota.burst);
+            self.put_back(excess);
             self.rest.undone[paid.operation.index()].add_cost(excess.floor());
         }
         if !missing.is_zero() {
@@ -208,9 +214,25 @@ impl App {
             taken = cost.min(passed.saturating_sub(returned));
             Some(returned + taken)
         });
-        let put = self.purse.put(Tokens::whole(taken), self.rest.terms.load().policy.quota.burst);
+        let put = self.put_back(Tokens::whole(taken));
         self.rest.undone[operation.index()].add_cost(put.floor());
         put.floor()
+    }
+
+    /// Puts back what was paid; returns how much of it found room. Whoever is switched off gets nothing that could be spent: it goes back
+    /// to the ledger.
+    fn put_back(&self, amount: Tokens) -> Tokens {
+        let put = self.purse.put(amount, self.rest.terms.load().policy.quota.burst);
+        if self.rest.is_closed.load(Ordering::Acquire) {
+            let withheld = self.purse.take_up_to(put);
+            self.rest.withheld.fetch_add(withheld.micros(), Ordering::Relaxed);
+        }
+        put
+    }
+
+    /// What was put back and cannot be spent here, and has not been collected.
+    pub(crate) fn collect_withheld(&self) -> Tokens {
+        Tokens::from_micros(self.rest.withheld.swap(0, Ordering::Relaxed))
     }
 
     /// What is owed and has not been collected.
@@ -220,7 +242,11 @@ impl App {
 
     /// Whether anything was counted or is owed that the ledger has not been told of.
     pub(crate) fn has_counted(&self) -> bool {
-        !self.tally().is_empty() || !self.undone().is_empty() || self.rest.owed.load(Ordering::Relaxed) > 0
+        let is_any = |amount: &AtomicU64| amount.load(Ordering::Relaxed) > 0;
+        !self.tally().is_empty()
+            || !self.undone().is_empty()
+            || is_any(&self.rest.owed)
+            || is_any(&self.rest.withheld)
     }
 
     /// Whether the policy says to decide and count, but to let pass.
@@ -301,12 +327,14 @@ impl App {
 
     /// The application is gone: whoever kept it gets nothing any more.
     pub(crate) fn retire(&self) {
+        self.rest.is_closed.store(true, Ordering::Release);
         self.rest.dry.set(&Spell::lasting(Reason::UnknownApp));
     }
 
     fn follow_terms(&self) {
         let terms = self.rest.terms.load();
         self.gets.count_all(self.purse.set_prices(&terms.policy.prices));
+        self.rest.is_closed.store(!terms.policy.enabled, Ordering::Release);
         if terms.policy.enabled {
             self.rest.dry.clear();
         } else {

@@ -1,6 +1,6 @@
 //! Whatever is cancelled when, every token is accounted for.
 
-use crate::support::{Tollgate, Upstream, ask, eventually, exchange, open, run};
+use crate::support::{Tollgate, Upstream, ask, crowd, eventually, exchange, open, run};
 use serde_json::Value;
 use std::io::Write;
 use tollgate_testkit::{RedisServer, free_port};
@@ -125,6 +125,7 @@ fn ten_thousand_connections_can_idle() {
     let files = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
     let most: usize = files.split_whitespace().next().unwrap().parse().unwrap_or(usize::MAX);
     let count = 10_000.min(most.saturating_sub(500));
+    let _crowd = crowd();
     let redis = RedisServer::start().unwrap();
     let upstream = Upstream::start();
     let config = format!("[ledger]\nurl = '{}'\n{}{APP}", redis.url(), upstream.route());

@@ -160,11 +160,17 @@ impl<T> Lease<T> {
             && self.carry.is_zero()
             && self.returning.is_zero()
             && self.minted.is_zero()
-            && held == self.base
+            && held >= self.base
             && !self.app.has_counted();
         // Demand that falls is seen only when it is looked at.
-        let is_overdue = now.since(self.reported_at) >= OVERDUE && !held.is_zero();
-        !is_settled || is_overdue || held < target || !lease::surplus(held, target).is_zero()
+        let is_overdue = now.since(self.reported_at) >= OVERDUE && !self.base.is_zero();
+        !is_settled || is_overdue || held < target || !self.surplus(target).is_zero()
+    }
+
+    /// What is too much and can go back. What was undone after it had been reported cannot: the ledger takes back no more than it
+    /// gave. It stays, and is spent first.
+    fn surplus(&self, target: Tokens) -> Tokens {
+        lease::surplus(self.app.held(), target).min(self.base.minus(self.returning))
     }
 
     /// What the node lets through on its own, should it lose the ledger.
@@ -177,10 +183,10 @@ impl<T> Lease<T> {
         self.reported_at = now;
         self.drop_minted();
         self.collect_owed();
+        self.collect_withheld();
         let target = self.target(stock, now);
         if self.waiting.is_empty() {
-            let surplus = lease::surplus(self.app.held(), target);
-            self.returning = self.returning.plus(self.app.purse().take_up_to(surplus));
+            self.give_back(self.surplus(target));
         }
         let entry = self.account();
         self.observe(entry.spent, now);
@@ -194,6 +200,7 @@ impl<T> Lease<T> {
     pub(super) fn close(&mut self) -> Entry {
         self.drop_minted();
         self.collect_owed();
+        self.collect_withheld();
         self.give_back(Tokens::MAX);
         self.account()
     }
@@ -355,6 +362,12 @@ impl<T> Lease<T> {
         let dropped = self.app.purse().take_up_to(self.minted);
         self.base = self.base.minus(dropped);
         (self.minted, self.minted_at) = (Tokens::ZERO, None);
+    }
+
+    /// What was put back and may not be spent here goes back, unless it was reported as spent already.
+    fn collect_withheld(&mut self) {
+        let most = self.base.minus(self.returning).minus(self.app.held());
+        self.returning = self.returning.plus(self.app.collect_withheld().min(most));
     }
 
     fn collect_owed(&mut self) {

@@ -1,7 +1,7 @@
 //! Too many connections, too many watchers, and tunnels that carry too much.
 
 use super::{start, still_serves, token};
-use crate::support::{APPS, Echo, Tollgate, ask, eventually, open};
+use crate::support::{APPS, Echo, Tollgate, ask, crowd, eventually, open};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -142,6 +142,7 @@ fn connections_to_the_rate_limit_service_that_say_nothing_leave_the_gateway_alon
 #[test]
 fn there_are_so_many_connections_to_the_check_and_no_more() {
     const PLACES: usize = 10_000;
+    let _crowd = crowd();
     let (_upstream, tollgate) = start();
     let rest = files(&tollgate);
     let mut silent = Vec::new();

@@ -10,6 +10,7 @@ pub(crate) use program::{Program, docs_block};
 pub(crate) use tollgate::{Tollgate, run};
 pub(crate) use upstream::Upstream;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,12 @@ pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
         assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
         thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Held by a test that opens thousands of connections: two at a time would be more than a process may have open.
+pub(crate) fn crowd() -> MutexGuard<'static, ()> {
+    static CROWD: Mutex<()> = Mutex::new(());
+    CROWD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Applications with little, so that limits are soon met: `tiny` has 3 tokens, `writer` 6, at one a second each.

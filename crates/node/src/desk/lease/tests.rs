@@ -124,3 +124,85 @@ fn one_large_request_is_forgotten_among_many_small_ones() {
     let usual = (0..60).fold(tokens(1_000), |usual, _| follow(usual, tokens(1)));
     assert!(usual < tokens(2), "{usual:?}");
 }
+
+/// A request was reported as spent before it was undone. The ledger takes back no more than it gave: what was undone stays here and is spent
+/// first, of which the ledger need not hear.
+#[test]
+fn p08_what_is_undone_after_it_was_reported_is_spent_first() {
+    let mut lease = lease();
+    let granted = Granted {
+        granted: Tokens::whole(50),
+        remaining: Tokens::ZERO,
+        wait: Some(Millis::ZERO),
+        policy_version: 1,
+        refusal: None,
+    };
+    lease.receive(&granted, Tokens::ZERO, Nanos::ZERO, &mut Vec::new());
+    let app = Arc::clone(&lease.app);
+    let permit = app.check(Price::named(Operation::Put, 6)).unwrap();
+    let stock = Stock { reserve: Tokens::ZERO, interval: Millis::new(100) };
+    // Nobody has asked for a long time, so that everything goes back.
+    let mut later = [60, 61, 62, 63, 64].map(Nanos::from_secs).into_iter();
+    let mut report = || lease.report(&stock, later.next().unwrap());
+    let first = report();
+    drop(permit);
+    let second = report();
+    assert_eq!(first.spent.plus(second.spent), Tokens::whole(6));
+    assert_eq!(
+        first.returned.plus(second.returned).plus(second.holding),
+        Tokens::whole(44),
+        "no more than there was"
+    );
+    assert_eq!(app.held(), Tokens::whole(6).plus(second.holding));
+    assert!(app.pay(&Price::named(Operation::Put, 6)));
+    let third = report();
+    assert_eq!((third.spent, third.returned), (Tokens::ZERO, second.holding));
+    assert_eq!(app.held(), Tokens::ZERO);
+}
+
+/// What is left of it is no reason to call.
+#[test]
+fn what_was_undone_is_no_news() {
+    let mut lease = lease();
+    lease.app.purse().put(Tokens::whole(6), Tokens::MAX);
+    lease.report(&STOCK, Nanos::from_secs(60));
+    lease.present();
+    assert!(lease.has_news(&STOCK, Nanos::from_secs(61)), "as long as the ledger has not heard of it");
+    lease.receive(
+        &Granted {
+            granted: Tokens::ZERO,
+            remaining: Tokens::ZERO,
+            wait: None,
+            policy_version: 1,
+            refusal: None,
+        },
+        Tokens::ZERO,
+        Nanos::from_secs(61),
+        &mut Vec::new(),
+    );
+    assert!(!lease.has_news(&STOCK, Nanos::from_secs(70)));
+}
+
+#[test]
+fn p08_what_is_undone_after_the_application_was_switched_off_goes_back_unspent() {
+    let mut lease = lease();
+    let granted = Granted {
+        granted: Tokens::whole(50),
+        remaining: Tokens::ZERO,
+        wait: Some(Millis::ZERO),
+        policy_version: 1,
+        refusal: None,
+    };
+    lease.receive(&granted, Tokens::ZERO, Nanos::ZERO, &mut Vec::new());
+    let app = Arc::clone(&lease.app);
+    let permit = app.check(Price::named(Operation::Put, 6)).unwrap();
+    let mut terms = Terms::clone(&app.terms());
+    terms.policy.enabled = false;
+    app.set_terms(terms);
+    lease.give_back(Tokens::MAX);
+    drop(permit);
+    assert!(!app.pay(&Price::named(Operation::Get, 1)), "nothing is there to be spent");
+    assert!(lease.has_news(&STOCK, Nanos::from_secs(1)));
+    let entry = lease.report(&STOCK, Nanos::from_secs(1));
+    assert_eq!((entry.spent, entry.returned), (Tokens::ZERO, Tokens::whole(50)));
+}
