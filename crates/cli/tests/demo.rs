@@ -97,6 +97,20 @@ fn is_alive(process: &str) -> bool {
     Command::new("kill").args(["-0", process]).stderr(Stdio::null()).status().unwrap().success()
 }
 
+/// The demo's own traffic may have spent what a gateway without Redis lets pass in a second: then it says so, and what comes later
+/// passes.
+fn passes_soon(curl: &str) {
+    for _ in 0..100 {
+        let answer = shell(curl);
+        if answer.starts_with("HTTP/1.1 200 ") {
+            return;
+        }
+        assert!(answer.starts_with("HTTP/1.1 429 "), "{answer}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("{curl} is refused all the time");
+}
+
 #[test]
 fn on_a_redis_of_its_own_three_gateways_serve_and_go_on_without_it() {
     let mut demo = Demo::start(&["--redis"]);
@@ -112,10 +126,10 @@ fn on_a_redis_of_its_own_three_gateways_serve_and_go_on_without_it() {
     {
         let gateway = gateway.split(' ').next().unwrap();
         let curl = format!("curl -si -H 'X-Tollgate-App: app-a' http://{gateway}/");
-        assert!(shell(&curl).starts_with("HTTP/1.1 200 "), "{gateway}");
+        passes_soon(&curl);
         // The first gateway meets the loss of Redis, the others come after it.
         assert!(Command::new("kill").args(["-9", &redis]).stderr(Stdio::null()).status().is_ok());
-        assert!(shell(&curl).starts_with("HTTP/1.1 200 "), "{gateway}");
+        passes_soon(&curl);
     }
 }
 
