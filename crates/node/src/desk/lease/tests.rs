@@ -5,6 +5,17 @@ use tollgate_core::id::ClusterId;
 use tollgate_core::quota::{LoanTerms, Quota};
 use tollgate_core::units::Rate;
 
+/// So many tokens, and the last that there were.
+fn granted(amount: u64) -> Granted {
+    Granted {
+        granted: Tokens::whole(amount),
+        remaining: Tokens::ZERO,
+        wait: Some(Millis::ZERO),
+        policy_version: 1,
+        refusal: None,
+    }
+}
+
 fn lease() -> Lease<()> {
     let quota = Quota {
         guaranteed: Rate::per_second(1_000),
@@ -27,14 +38,7 @@ fn what_was_minted_and_spent_is_gone_when_a_grant_arrives() {
     lease.mint(Nanos::from_secs(1));
     lease.mint(Nanos::from_secs(2));
     assert!(lease.app.pay(&Price::named(Operation::Get, lease.app.held().floor())));
-    let granted = Granted {
-        granted: Tokens::whole(50),
-        remaining: Tokens::ZERO,
-        wait: Some(Millis::ZERO),
-        policy_version: 1,
-        refusal: None,
-    };
-    lease.receive(&granted, Tokens::ZERO, Nanos::from_secs(2), &mut Vec::new());
+    lease.receive(&granted(50), Tokens::ZERO, Nanos::from_secs(2), &mut Vec::new());
     assert_eq!(lease.app.held(), Tokens::whole(50));
     lease.void();
     assert_eq!(lease.app.held(), Tokens::ZERO);
@@ -44,13 +48,6 @@ fn what_was_minted_and_spent_is_gone_when_a_grant_arrives() {
 #[test]
 fn what_the_ledger_believes_to_be_out_is_reported_even_if_nobody_asks_any_more() {
     let stock = Stock { reserve: Tokens::ZERO, interval: Millis::new(100) };
-    let granted = |amount| Granted {
-        granted: Tokens::whole(amount),
-        remaining: Tokens::ZERO,
-        wait: Some(Millis::ZERO),
-        policy_version: 1,
-        refusal: None,
-    };
     let mut lease = lease();
     lease.receive(&granted(50), Tokens::ZERO, Nanos::ZERO, &mut Vec::new());
     lease.void();
@@ -99,18 +96,7 @@ fn what_is_asked_for_all_the_time_is_kept_until_the_next_report() {
     let mut lease = asked_once(0);
     for step in 2..30 {
         let now = Nanos::new(step * 100_000_000);
-        lease.receive(
-            &Granted {
-                granted: Tokens::whole(50),
-                remaining: Tokens::ZERO,
-                wait: Some(Millis::ZERO),
-                policy_version: 1,
-                refusal: None,
-            },
-            Tokens::ZERO,
-            now,
-            &mut Vec::new(),
-        );
+        lease.receive(&granted(50), Tokens::ZERO, now, &mut Vec::new());
         assert!(lease.app.pay(&Price::named(Operation::Get, 50)));
         lease.report(&STOCK, now);
     }
@@ -130,14 +116,7 @@ fn one_large_request_is_forgotten_among_many_small_ones() {
 #[test]
 fn p08_what_is_undone_after_it_was_reported_is_spent_first() {
     let mut lease = lease();
-    let granted = Granted {
-        granted: Tokens::whole(50),
-        remaining: Tokens::ZERO,
-        wait: Some(Millis::ZERO),
-        policy_version: 1,
-        refusal: None,
-    };
-    lease.receive(&granted, Tokens::ZERO, Nanos::ZERO, &mut Vec::new());
+    lease.receive(&granted(50), Tokens::ZERO, Nanos::ZERO, &mut Vec::new());
     let app = Arc::clone(&lease.app);
     let permit = app.check(Price::named(Operation::Put, 6)).unwrap();
     let stock = Stock { reserve: Tokens::ZERO, interval: Millis::new(100) };
@@ -186,14 +165,7 @@ fn what_was_undone_is_no_news() {
 #[test]
 fn p08_what_is_undone_after_the_application_was_switched_off_goes_back_unspent() {
     let mut lease = lease();
-    let granted = Granted {
-        granted: Tokens::whole(50),
-        remaining: Tokens::ZERO,
-        wait: Some(Millis::ZERO),
-        policy_version: 1,
-        refusal: None,
-    };
-    lease.receive(&granted, Tokens::ZERO, Nanos::ZERO, &mut Vec::new());
+    lease.receive(&granted(50), Tokens::ZERO, Nanos::ZERO, &mut Vec::new());
     let app = Arc::clone(&lease.app);
     let permit = app.check(Price::named(Operation::Put, 6)).unwrap();
     let mut terms = Terms::clone(&app.terms());
