@@ -222,12 +222,24 @@ impl App {
     /// Puts back what was paid; returns how much of it found room. Whoever is switched off gets nothing that could be spent: it goes back
     /// to the ledger.
     fn put_back(&self, amount: Tokens) -> Tokens {
+        if self.is_closed() {
+            self.withhold(amount);
+            return amount;
+        }
         let put = self.purse.put(amount, self.rest.terms.load().policy.quota.burst);
-        if self.rest.is_closed.load(Ordering::Acquire) {
-            let withheld = self.purse.take_up_to(put);
-            self.rest.withheld.fetch_add(withheld.micros(), Ordering::Relaxed);
+        // In that very moment: whoever empties the purse may have been there before.
+        if self.is_closed() {
+            self.withhold(self.purse.take_up_to(put));
         }
         put
+    }
+
+    fn is_closed(&self) -> bool {
+        self.rest.is_closed.load(Ordering::Acquire)
+    }
+
+    fn withhold(&self, amount: Tokens) {
+        self.rest.withheld.fetch_add(amount.micros(), Ordering::Relaxed);
     }
 
     /// What was put back and cannot be spent here, and has not been collected.
