@@ -200,9 +200,15 @@ impl App {
             self.rest.undone[paid.operation.index()].add_cost(excess.floor());
         }
         if !missing.is_zero() {
-            let owed = missing.minus(self.purse.take_up_to(missing));
-            self.rest.owed.fetch_add(owed.micros(), Ordering::Relaxed);
+            self.owe(missing.minus(self.purse.take_up_to(missing)));
             self.spent(paid.operation).add_cost(missing.floor());
+        }
+    }
+
+    /// Whoever speaks to the ledger may have forgotten the application by now, and hears of it once until it has collected.
+    fn owe(&self, amount: Tokens) {
+        if !amount.is_zero() && self.rest.owed.fetch_add(amount.micros(), Ordering::Relaxed) == 0 {
+            self.rest.bell.owes(&self.rest.id);
         }
     }
 

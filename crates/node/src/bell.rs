@@ -12,6 +12,8 @@ pub struct Bell {
     notify: Notify,
     /// Applications whose purse runs low. Each is named once until it was looked after.
     low: Mutex<Vec<AppId>>,
+    /// Applications that have come to owe something.
+    owing: Mutex<Vec<AppId>>,
 }
 
 impl Bell {
@@ -37,6 +39,17 @@ impl Bell {
     /// Those whose purse ran low since this was last asked.
     pub(crate) fn low(&self) -> Vec<AppId> {
         std::mem::take(&mut lock(&self.low))
+    }
+
+    /// Notes that an application owes something. That can wait until there is something to say anyway.
+    #[cold]
+    pub(crate) fn owes(&self, app: &AppId) {
+        lock(&self.owing).push(app.clone());
+    }
+
+    /// Those that have come to owe something since this was last asked.
+    pub(crate) fn owing(&self) -> Vec<AppId> {
+        std::mem::take(&mut lock(&self.owing))
     }
 
     /// Whether it was rung and nobody has answered yet.

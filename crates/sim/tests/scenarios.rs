@@ -35,6 +35,15 @@ fn whatever_goes_wrong_no_rule_is_broken() {
     play("mixed.sim", seeds, LedgerKind::Memory);
 }
 
+/// A node was cut off while it left, nodes were replaced, and a request was given up while its node said goodbye.
+#[test]
+fn seeds_that_broke_a_rule_once_break_none_now() {
+    for seed in [1846, 1964, 4001] {
+        let outcome = scenario("mixed.sim").run(seed, LedgerKind::Memory).unwrap();
+        assert!(outcome.failure.is_none(), "seed {seed}: {:#?}", outcome.failure);
+    }
+}
+
 #[test]
 fn nor_by_the_shipped_scripts() {
     play("mixed.sim", 5, LedgerKind::Lua);

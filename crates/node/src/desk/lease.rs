@@ -144,6 +144,7 @@ impl<T> Lease<T> {
             && self.returning.is_zero()
             && self.leased.is_zero()
             && self.app.held().is_zero()
+            && !self.app.has_counted()
             && now.since(self.used_at) >= IDLE
     }
 
@@ -331,7 +332,8 @@ impl<T> Lease<T> {
         self.is_known = false;
         let held = self.app.purse().take_up_to(Tokens::MAX);
         let kept = held.min(self.minted);
-        self.carry = self.carry.plus(self.base.minus(self.returning).minus(held));
+        let unspent = held.plus(self.app.collect_withheld());
+        self.carry = self.carry.plus(self.base.minus(self.returning).minus(unspent));
         self.returning = Tokens::ZERO;
         self.base = kept;
         self.app.purse().put(kept, Tokens::MAX);

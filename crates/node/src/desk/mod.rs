@@ -276,6 +276,7 @@ impl<T> Desk<T> {
     pub fn next_job(&mut self, now: Nanos) -> Option<Job> {
         self.bell.answer();
         self.low.extend(self.bell.low());
+        self.remember_owing(now);
         if self.on_wire.is_some() || self.is_closed() || now < self.retry_at {
             return None;
         }

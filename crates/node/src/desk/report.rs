@@ -2,9 +2,10 @@
 
 use super::lease::Lease;
 use super::{Desk, Job, Limbo, Outcome, Phase, Refused, nanos};
-use crate::app::Retry;
+use crate::app::{App, Retry};
 use std::collections::BTreeSet;
 use std::ops::Bound;
+use std::sync::Arc;
 use tollgate_core::decision::Tier;
 use tollgate_core::emergency;
 use tollgate_core::id::AppId;
@@ -47,6 +48,16 @@ impl<T> Desk<T> {
             |id: &AppId| self.leases.get(id).is_some_and(|lease| lease.app.tally().requests() >= threshold);
         if self.busy.iter().any(is_full) {
             self.next_sync = self.next_sync.min(now);
+        }
+    }
+
+    /// What turns out to have cost more than it paid may have been on its way for longer than its application was thought of.
+    pub(super) fn remember_owing(&mut self, now: Nanos) {
+        for id in self.bell.owing() {
+            let here = |app: &Arc<App>| app.terms().policy.cluster == self.identity.cluster;
+            if let Some(app) = self.roster.find(&id).filter(here) {
+                self.leases.entry(id).or_insert_with(|| Lease::new(app, now));
+            }
         }
     }
 

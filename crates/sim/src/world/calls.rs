@@ -214,13 +214,10 @@ impl World<'_> {
     fn waits_for(&mut self, number: u64) -> Option<(usize, usize)> {
         let call = self.calls.get(&number)?;
         let (node, desk) = (call.node, call.desk);
-        let station = &mut self.stations[node];
-        // Whoever says goodbye waits until it was heard.
-        let is_there = self.is_up[node] || station.departed == Some(call.life);
-        if station.life != call.life || !is_there {
+        if !self.is_there(node, call.life) {
             return None;
         }
-        let counter = station.counters.get_mut(desk)?;
+        let counter = self.stations[node].counters.get_mut(desk)?;
         if counter.flight != Some(number) {
             return None;
         }

@@ -33,6 +33,12 @@ impl World<'_> {
         }
     }
 
+    /// Whether a node is still in that life of its. Whoever says goodbye is there until it was heard.
+    pub(super) fn is_there(&self, node: usize, life: u64) -> bool {
+        let station = &self.stations[node];
+        station.life == life && (self.is_up[node] || station.departed == Some(life))
+    }
+
     /// Once everybody has left, nothing may be out any more.
     pub(super) fn check_return(&mut self) {
         for shard in 0..self.clusters.len() {

@@ -161,7 +161,7 @@ impl World<'_> {
     /// A request that passed is given up before it got anywhere.
     pub(super) fn cancel(&mut self, number: u64) {
         let Some((node, life, app, permit)) = self.held.remove(&number) else { return };
-        if self.stations[node].life == life && self.is_up[node] {
+        if self.is_there(node, life) {
             self.watch.undo(node, app, permit.price().tokens());
         }
         drop(permit);

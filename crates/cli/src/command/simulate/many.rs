@@ -28,7 +28,11 @@ pub(super) fn run(simulate: &Simulate, scenario: &Scenario) -> anyhow::Result<Ou
     let mut progress = Progress::new(simulate.seeds, " seeds");
     scenario.run_many(seeds, simulate.staging(), |outcome| {
         many.add(scenario, outcome.seed, &outcome.summary);
-        many.failures.extend(outcome.failure.map(|failure| (outcome.seed, failure)));
+        if let Some(failure) = outcome.failure {
+            let (seed, violation) = (outcome.seed, &failure.violation);
+            progress.tell(&format!("seed {seed} broke a rule: {violation}"));
+            many.failures.insert(seed, failure);
+        }
         progress.show(many.played, &format!(", {} broke a rule", many.failures.len()));
         many.failures.len() < MOST_FAILURES
     })?;

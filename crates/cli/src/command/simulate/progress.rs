@@ -31,6 +31,12 @@ impl Progress {
         if self.is_terminal { output::redraw(&line) } else { output::complain(&line) }
     }
 
+    /// Says something that stays, above the bar.
+    pub(super) fn tell(&self, line: &str) {
+        self.end();
+        output::complain(line);
+    }
+
     pub(super) fn end(&self) {
         if self.is_terminal && self.shown.is_some() {
             output::complain("");

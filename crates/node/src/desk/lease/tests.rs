@@ -178,3 +178,31 @@ fn p08_what_is_undone_after_the_application_was_switched_off_goes_back_unspent()
     let entry = lease.report(&STOCK, Nanos::from_secs(1));
     assert_eq!((entry.spent, entry.returned), (Tokens::ZERO, Tokens::whole(50)));
 }
+
+/// What was put back and not collected before the lease ended was not spent either.
+#[test]
+fn p08_nor_is_it_taken_for_spent_if_the_lease_has_ended_meanwhile() {
+    let mut lease = lease();
+    lease.receive(&granted(50), Tokens::ZERO, Nanos::ZERO, &mut Vec::new());
+    let app = Arc::clone(&lease.app);
+    assert!(app.pay(&Price::named(Operation::Put, 4)));
+    let permit = app.check(Price::named(Operation::Put, 6)).unwrap();
+    app.retire();
+    drop(permit);
+    lease.void();
+    assert_eq!(lease.report(&STOCK, Nanos::from_secs(6)).spent, Tokens::whole(4));
+}
+
+#[test]
+fn an_application_that_owes_something_is_not_forgotten() {
+    let mut lease = lease();
+    let app = Arc::clone(&lease.app);
+    lease.receive(&granted(6), Tokens::ZERO, Nanos::ZERO, &mut Vec::new());
+    let permit = app.check(Price::named(Operation::Put, 6)).unwrap();
+    lease.report(&STOCK, Nanos::from_secs(1));
+    permit.settle(Price::named(Operation::Put, 9));
+    let later = Nanos::from_secs(60);
+    assert!(!lease.is_over(later));
+    assert_eq!(lease.report(&STOCK, later).spent, Tokens::whole(3));
+    assert!(lease.is_over(Nanos::from_secs(120)));
+}
