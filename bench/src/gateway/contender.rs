@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use tollgate_testkit::free_port;
+use tollgate_testkit::{envoy, free_port};
 
 /// Who takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,17 +19,19 @@ pub(super) enum Kind {
     LuaBucket,
     Lua,
     Haproxy,
+    Envoy,
     Tollgate,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Nginx,
         Self::LimitReq,
         Self::LimitReqLogging,
         Self::LuaBucket,
         Self::Lua,
         Self::Haproxy,
+        Self::Envoy,
         Self::Tollgate,
     ];
 
@@ -41,6 +43,7 @@ impl Kind {
             Self::LuaBucket => "nginx + Lua, one bucket",
             Self::Lua => "nginx + Lua, three tiers",
             Self::Haproxy => "HAProxy stick table",
+            Self::Envoy => "Envoy local rate limit",
             Self::Tollgate => "Tollgate",
         }
     }
@@ -145,6 +148,13 @@ impl Contender {
                 let text = include_str!("conf/haproxy.cfg").replace("{rate}", rate);
                 fs::write(home.path().join("haproxy.cfg"), fill(&text))?;
                 Process::start(File::new("/usr/sbin/haproxy"), &["-db", "-f", "haproxy.cfg"], home, port)?
+            }
+            Kind::Envoy => {
+                let tokens = if is_refusing { "1" } else { "4000000" };
+                let text = include_str!("conf/envoy.yaml").replace("{tokens}", tokens);
+                fs::write(home.path().join("envoy.yaml"), fill(&text))?;
+                let quiet = ["--concurrency", "1", "--log-level", "off", "--disable-hot-restart"];
+                Process::start(&envoy()?, &[&["-c", "envoy.yaml"][..], &quiet].concat(), home, port)?
             }
             Kind::Tollgate => {
                 let (rate, burst) = if is_refusing { ("1", "1") } else { ("50000000", "90000000") };

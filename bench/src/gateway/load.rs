@@ -6,8 +6,8 @@ use anyhow::{Context, ensure};
 use std::process::Command;
 use std::time::Duration;
 
-/// Connections that send all the time.
-const CONNECTIONS: &str = "32";
+/// Connections that send all the time, if nothing else is said.
+pub(super) const CONNECTIONS: u32 = 32;
 
 /// What came of a lap.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
@@ -32,10 +32,10 @@ impl Lap {
     }
 }
 
-pub(super) fn run(contender: &Contender, lap: Duration) -> anyhow::Result<Lap> {
+pub(super) fn run(contender: &Contender, connections: u32, lap: Duration) -> anyhow::Result<Lap> {
     let before = contender.cpu_ns()?;
     let output = Command::new("wrk")
-        .args(["-t1", "-c", CONNECTIONS, "--latency", "-H", "X-Tollgate-App: app-a", "-d"])
+        .args(["-t1", "-c", &connections.to_string(), "--latency", "-H", "X-Tollgate-App: app-a", "-d"])
         .arg(format!("{}s", lap.as_secs().max(1)))
         .arg(format!("http://127.0.0.1:{}/some/file", contender.port))
         .output()

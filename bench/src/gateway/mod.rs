@@ -13,6 +13,9 @@ use report::{Answers, Path};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// How many connections send all the time, to see what more of them cost.
+const COUNTS: [u32; 4] = [1, 32, 256, 2_048];
+
 /// How long to measure.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
@@ -29,7 +32,7 @@ pub(crate) struct Plan {
 pub(crate) fn ask(plan: &Plan) -> anyhow::Result<Report> {
     anyhow::ensure!(plan.program.is_file(), "{} is not there: build it first", plan.program.display());
     let weighed: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| kind.takes(Path::Allowed)).collect();
-    let mut progress = Progress::new(2 * plan.rounds as usize + weighed.len());
+    let mut progress = Progress::new(2 * plan.rounds as usize + weighed.len() + COUNTS.len());
     let upstream = Upstream::start()?;
     let mut answers = Answers::new(plan);
     for path in [Path::Allowed, Path::Refused] {
@@ -39,7 +42,8 @@ pub(crate) fn ask(plan: &Plan) -> anyhow::Result<Report> {
             .collect::<anyhow::Result<_>>()?;
         for contender in &contenders {
             // Connections to the server, leases and branch predictors: none of them count.
-            load::run(contender, Duration::from_millis(500))?.check(path, contender.kind)?;
+            load::run(contender, load::CONNECTIONS, Duration::from_millis(500))?
+                .check(path, contender.kind)?;
         }
         for round in 0..plan.rounds {
             progress.step(&format!("{} requests, round {}", path.name(), round + 1))?;
@@ -48,13 +52,31 @@ pub(crate) fn ask(plan: &Plan) -> anyhow::Result<Report> {
             let order = contenders[shift..].iter().chain(&contenders[..shift]);
             let mut laps: Vec<(Kind, Lap)> = Vec::new();
             for contender in order {
-                let lap = load::run(contender, plan.lap)?;
+                let lap = load::run(contender, load::CONNECTIONS, plan.lap)?;
                 lap.check(path, contender.kind)?;
                 laps.push((contender.kind, lap));
             }
             answers.add(path, &laps);
         }
     }
+    let grown: Vec<Contender> = [Kind::Nginx, Kind::Lua, Kind::Tollgate]
+        .into_iter()
+        .map(|kind| Contender::start(kind, Path::Allowed, upstream.port(), &plan.program))
+        .collect::<anyhow::Result<_>>()?;
+    for connections in COUNTS {
+        progress.step(&format!("{connections} connections"))?;
+        for round in 0..plan.rounds {
+            for contender in &grown {
+                let lap = load::run(contender, connections, plan.lap)?;
+                lap.check(Path::Allowed, contender.kind)?;
+                // The first opens connections to the server.
+                if round > 0 {
+                    answers.grow(connections, contender.kind, lap);
+                }
+            }
+        }
+    }
+    drop(grown);
     for kind in weighed {
         progress.step(&format!("{} idle connections to {}", plan.idle, kind.name()))?;
         let contender = Contender::start(kind, Path::Allowed, upstream.port(), &plan.program)?;

@@ -41,6 +41,8 @@ type Laps = BTreeMap<(Path, Kind), Vec<Lap>>;
 #[derive(Debug)]
 pub(super) struct Answers {
     laps: Laps,
+    /// By the number of connections.
+    grown: BTreeMap<(u32, Kind), Vec<Lap>>,
     weights: Vec<(Kind, f64)>,
     rounds: u32,
     seconds: f64,
@@ -58,13 +60,24 @@ struct Line<'a> {
 impl Answers {
     pub(super) fn new(plan: &Plan) -> Self {
         let Plan { rounds, lap, idle, .. } = *plan;
-        Self { laps: Laps::new(), weights: Vec::new(), rounds, seconds: lap.as_secs_f64(), idle }
+        Self {
+            laps: Laps::new(),
+            grown: BTreeMap::new(),
+            weights: Vec::new(),
+            rounds,
+            seconds: lap.as_secs_f64(),
+            idle,
+        }
     }
 
     pub(super) fn add(&mut self, path: Path, laps: &[(Kind, Lap)]) {
         for &(kind, lap) in laps {
             self.laps.entry((path, kind)).or_default().push(lap);
         }
+    }
+
+    pub(super) fn grow(&mut self, connections: u32, kind: Kind, lap: Lap) {
+        self.grown.entry((connections, kind)).or_default().push(lap);
     }
 
     pub(super) fn weigh(&mut self, kind: Kind, bytes: f64) {
@@ -91,6 +104,25 @@ impl Answers {
                 ratio(|lap| lap.cpu_us_per_request),
                 format!("{:.2}", median(|lap| lap.p50_ms)),
                 format!("{:.2}", median(|lap| lap.p99_ms)),
+            ]);
+        }
+        table
+    }
+
+    fn growth(&self) -> Table<6> {
+        let mut table = Table::new(["connections", "", "requests/s", "CPU us/request", "to nginx", "p50 ms"]);
+        for (&(connections, kind), laps) in &self.grown {
+            let median = |part: fn(&Lap) -> f64| Range::of(laps.iter().map(part)).median;
+            let nginx = self.grown.get(&(connections, Kind::Nginx)).map_or(&[][..], Vec::as_slice);
+            let cpu =
+                laps.iter().zip(nginx).map(|(lap, base)| lap.cpu_us_per_request / base.cpu_us_per_request);
+            table.push([
+                connections.to_string(),
+                kind.name().into(),
+                format!("{:.0}", median(|lap| lap.requests_per_second)),
+                format!("{:.1}", median(|lap| lap.cpu_us_per_request)),
+                spread(Range::of(cpu)),
+                format!("{:.2}", median(|lap| lap.p50_ms)),
             ]);
         }
         table
@@ -164,11 +196,12 @@ impl Answers {
                 "Requests that are refused, to nginx limit_req without its log",
                 &self.table(Path::Refused),
             ),
+            Section::of("How it grows with connections that send all the time", &self.growth()),
             Section::of("Memory", &self.memory()),
         ];
         Ok(Report {
             name: "gateway",
-            title: "The gateway beside nginx, nginx + Lua and HAProxy".into(),
+            title: "The gateway beside nginx, nginx + Lua, HAProxy and Envoy".into(),
             machine,
             sections: sections.into_iter().flatten().collect(),
             reading: "Numbers are medians of the rounds. Ratios are taken within each round: their median, and in brackets the lowest and highest. CPU \
@@ -178,12 +211,12 @@ impl Answers {
             method: vec![
                 format!(
                     "{} rounds, in which every contender runs a lap of {:.0} s; the order is shifted from round to round. One worker each, \
-                     `wrk` with one thread and 32 connections that are kept alive, and one nginx behind all of them that answers with five bytes.",
+                     `wrk` with one thread and 32 connections that are kept alive where nothing else is said, and one nginx behind all of them that answers with five bytes.",
                     self.rounds, self.seconds
                 ),
                 "Everything of Tollgate is on but the access log: identity, connection limit, price, check, headers, timeouts, and the node's own \
                  tasks, which are counted. nginx + Lua does the same work in shared memory: a look-up of the application, a count of connections, a lease \
-                 refilled from two buckets, and the same header fields."
+                 refilled from two buckets, and the same header fields. The others look up one bucket and say nothing about it."
                     .into(),
                 format!(
                     "Memory: the resident size before and after {} connections, each of which has had one request answered and stands idle.",

@@ -29,8 +29,11 @@ pub(super) fn questions() -> Vec<Question> {
     use Threads::{One, Two};
     vec![
         resolved("resolved", One, 1),
+        by_name("by name, 1 application", One, 1),
         by_name("by name, 10 applications", One, 10),
+        by_name("by name, 1,000 applications", One, 1_000),
         by_name("by name, 10,000 applications", One, 10_000),
+        by_name("by name, 100,000 applications", One, 100_000),
         by_name_to_undo("by name, 10,000 applications, with a permit", One, 10_000),
         resolved("two threads, one application", Two, 1),
         resolved("two threads, an application each", Two, 2),
@@ -90,13 +93,13 @@ fn pair<S: Side>(apps: u32, side: impl FnOnce(Ours) -> S) -> anyhow::Result<Pair
 }
 
 /// A node on the embedded ledger.
-struct Ours {
+pub(super) struct Ours {
     node: Node<MemoryLedger>,
     runtime: Runtime,
 }
 
 impl Ours {
-    fn start(apps: u32) -> anyhow::Result<Self> {
+    pub(super) fn start(apps: u32) -> anyhow::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_time().build()?;
         let guaranteed = PROMISABLE / u64::from(apps);
         let app =
@@ -114,7 +117,7 @@ impl Ours {
 
     /// Waits until all have something to spend, as a new cluster has less than a second's worth for all of them; then
     /// asks for all of them for a while, until what is held of each is what the race will ask for.
-    fn warm_up(&self, apps: u32) -> anyhow::Result<()> {
+    pub(super) fn warm_up(&self, apps: u32) -> anyhow::Result<()> {
         let deadline = Instant::now() + Duration::from_secs(10);
         let names: Vec<String> = (0..apps).map(key).collect();
         let mut cold: Vec<&String> = names.iter().collect();

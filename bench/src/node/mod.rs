@@ -1,5 +1,6 @@
 //! The node: its hot path beside governor, and its dealings with a real Redis under load.
 
+mod footprint;
 mod hot;
 mod load;
 
@@ -20,6 +21,9 @@ caller could still undo, which governor's cannot be. Both sides are on mimalloc,
 *Metrics read* is a decision of a node all of whose counters are read ten times a second by another thread, ten times
 as often as the control plane reads them; beside it the same node, whose counters nobody reads.
 
+Memory is what was asked of the allocator and not given back, of the node and of the embedded ledger behind it together: when
+the node has been told of all applications, and when it holds tokens of each.
+
 Nodes under load are as many as the table says, in one process, on one redis-server of their own over loopback.
 Requests cost one token and come in equal steps of a millisecond. *hits* were decided in memory. *calls* are all
 calls to Redis.
@@ -33,6 +37,7 @@ pub(crate) fn ask(plan: Plan, filter: &str, is_quick: bool) -> anyhow::Result<Re
     };
     let (questions, read) = (asked(hot::questions()), asked(hot::read_questions()));
     let mut more = load::measure(filter, is_quick)?;
+    more.extend(footprint::measure(filter)?);
     ensure!(!questions.is_empty() || !read.is_empty() || !more.is_empty(), "no question contains {filter:?}");
     let findings = race(&questions, plan)?;
     if !read.is_empty() {

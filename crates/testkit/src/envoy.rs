@@ -4,6 +4,7 @@ use crate::tool::tool;
 use anyhow::Context;
 use std::fs;
 use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,6 +12,11 @@ use tempfile::TempDir;
 
 /// How long it may take to listen after it was started.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The program.
+pub fn envoy() -> anyhow::Result<PathBuf> {
+    tool("envoy", "TOLLGATE_ENVOY", "scripts/need-envoy")
+}
 
 /// An Envoy of our own that asks a rate limit service about each request, and answers those that may pass itself.
 ///
@@ -26,7 +32,7 @@ pub struct Envoy {
 impl Envoy {
     /// Starts it in front of the service at `service`, and waits until it listens.
     pub fn start(service: SocketAddr) -> anyhow::Result<Self> {
-        let program = tool("envoy", "TOLLGATE_ENVOY", "scripts/need-envoy")?;
+        let program = envoy()?;
         let home = TempDir::new().context("no temporary folder")?;
         let (port, upstream) = (free_port()?, free_port()?);
         let file = home.path().join("envoy.yaml");

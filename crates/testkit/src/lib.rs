@@ -19,7 +19,7 @@ pub use allocations::{CountingAllocator, allocations};
 pub use authority::{Authority, Issued};
 pub use bomb::gzip_bomb;
 pub use cluster::RedisCluster;
-pub use envoy::Envoy;
+pub use envoy::{Envoy, envoy};
 pub use fuzz::Fuzz;
 pub use link::Link;
 pub use namespace::Namespace;

@@ -29,7 +29,7 @@ pub(super) fn taken(key: &str, address: SocketAddr, error: &io::Error) -> anyhow
     let help = if error.kind() == io::ErrorKind::AddrInUse {
         format!(
             "another program has it: stop that one, or set another {key}, by --set {key}=... for instance \
-             (--take-over shares it with a tollgate that is about to stop)"
+             (`tollgate serve --take-over` shares it with one that is about to stop)"
         )
     } else {
         format!("{key} must be an address of this machine")

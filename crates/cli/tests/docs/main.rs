@@ -122,6 +122,20 @@ fn what_readme_shows_of_the_configuration_is_what_is_said() {
 }
 
 #[test]
+fn the_sum_of_all_results_is_that_of_their_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = folder.path().join("REPORT.md");
+    let output = Command::new(root().join("scripts/bench-report")).arg(&made).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let [made, committed] =
+        [made, root().join("bench/results/REPORT.md")].map(|file| std::fs::read_to_string(file).unwrap());
+    for (made, committed) in made.lines().zip(committed.lines()) {
+        assert_eq!(made, committed, "run: scripts/bench-report");
+    }
+    assert_eq!(made.lines().count(), committed.lines().count());
+}
+
+#[test]
 fn the_reference_of_the_configuration_is_current() {
     let output = Command::new(env!("CARGO_BIN_EXE_tollgate")).arg("reference").output().unwrap();
     let committed = std::fs::read_to_string(root().join("docs/configuration.md")).unwrap_or_default();

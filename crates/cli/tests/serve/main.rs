@@ -9,6 +9,7 @@ mod dashboard;
 mod gateway;
 mod outage;
 mod process;
+mod protocols;
 mod proxies;
 mod support;
 mod traces;

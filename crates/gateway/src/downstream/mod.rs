@@ -20,6 +20,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use line::Line;
 use rustls::ServerConfig;
+use std::cell::Cell;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -93,6 +94,7 @@ fn visitor<G: Gate>(
         is_trusted: plan.shared.trust.covers(peer),
         is_encrypted,
         watch: Arc::clone(watch),
+        alarm: Cell::default(),
         visit: core.gate.connected(peer),
         _room: room,
     }

@@ -3,12 +3,14 @@
 use super::answer::Answer;
 use super::forward::Manners;
 use super::journey::{Journey, Trouble};
+use super::patience::Alarm;
 use super::upload::{Terms, Upload};
 use crate::gate::Ticket;
 use crate::upstream::{ConnectError, Fleet, Lease, Station, Wanted};
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
@@ -24,6 +26,8 @@ pub(crate) struct Exchange<'a, T: Ticket> {
     pub(crate) journey: &'a Rc<Journey<T>>,
     pub(crate) manners: &'a Manners,
     pub(crate) terms: Terms,
+    /// Where the alarm of the requests before is kept.
+    pub(crate) alarm: &'a Cell<Option<Alarm>>,
     pub(crate) connect: Duration,
     pub(crate) response: Duration,
 }
@@ -162,22 +166,15 @@ impl<T: Ticket> Exchange<'_, T> {
     /// Waits for the head of a response: so long after the last byte of the request's body that went on.
     async fn timely<F: Future>(&self, sent: F) -> Option<F::Output> {
         let mut sent = pin!(sent);
-        let first = (self.journey.moved() + self.response).into();
-        let mut alarm = pin!(tokio::time::sleep_until(first));
-        poll_fn(|cx| {
-            if let Poll::Ready(output) = sent.as_mut().poll(cx) {
-                return Poll::Ready(Some(output));
-            }
-            while alarm.as_mut().poll(cx).is_ready() {
-                let deadline = (self.journey.moved() + self.response).into();
-                if tokio::time::Instant::now() >= deadline {
-                    return Poll::Ready(None);
-                }
-                alarm.as_mut().reset(deadline);
-            }
-            Poll::Pending
+        let mut alarm = self.alarm.take().unwrap_or_default();
+        let output = poll_fn(|cx| match sent.as_mut().poll(cx) {
+            Poll::Ready(output) => Poll::Ready(Some(output)),
+            Poll::Pending if alarm.is_past(self.journey.moved() + self.response, cx) => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
         })
-        .await
+        .await;
+        self.alarm.set(Some(alarm));
+        output
     }
 }
 

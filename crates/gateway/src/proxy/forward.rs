@@ -39,6 +39,7 @@ pub(crate) fn prepare<G: Gate>(
     let upgrade = if upgrades { headers.get(UPGRADE).cloned() } else { None };
     let trailers = lists(headers, &TE, "trailers");
     strip_hop_by_hop(headers);
+    headers.reserve(8);
     headers.remove(EXPECT);
     headers.remove(HOST);
     tell_origin(headers, visitor, host.as_ref(), is_trusted);

@@ -10,31 +10,48 @@ const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
 const HTTP2_SETTINGS: HeaderName = HeaderName::from_static("http2-settings");
 
+/// What goes no further, whether `Connection` lists it or not; and `Connection` itself.
+static HOP_BY_HOP: [HeaderName; 8] = [
+    CONNECTION,
+    TRANSFER_ENCODING,
+    UPGRADE,
+    KEEP_ALIVE,
+    PROXY_CONNECTION,
+    TE,
+    PROXY_AUTHORIZATION,
+    HTTP2_SETTINGS,
+];
+
 /// The most names that one `Connection` field may list.
 const MAX_LISTED: usize = 32;
 
-/// Removes what concerns only the connection a message came by.
+/// Removes what concerns only the connection a message came by. Most messages have little of it: only what is seen is looked up.
 pub(crate) fn strip_hop_by_hop(headers: &mut HeaderMap) {
-    if headers.contains_key(CONNECTION) {
+    let mut is_there = [false; HOP_BY_HOP.len()];
+    for name in headers.keys() {
+        if let Some(at) = HOP_BY_HOP.iter().position(|known| known == name) {
+            is_there[at] = true;
+        }
+    }
+    if is_there[0] {
         strip_listed(headers);
     }
-    for name in
-        [TRANSFER_ENCODING, UPGRADE, KEEP_ALIVE, PROXY_CONNECTION, TE, PROXY_AUTHORIZATION, HTTP2_SETTINGS]
-    {
+    for (name, _) in HOP_BY_HOP.iter().zip(is_there).filter(|(_, is_there)| *is_there) {
         headers.remove(name);
     }
 }
 
-/// Removes `Connection` and what it lists, but not what a message cannot do without: nobody but the client and
-/// the server has a say in these.
+/// Removes what `Connection` lists, but not what a message cannot do without: nobody but the client and the server has a say in
+/// these.
 fn strip_listed(headers: &mut HeaderMap) {
-    let mut listed: [Option<HeaderName>; MAX_LISTED] = [const { None }; MAX_LISTED];
-    let names = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
-    let names = names.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok());
-    listed.iter_mut().zip(names).for_each(|(place, name)| *place = Some(name));
-    headers.remove(CONNECTION);
+    let values = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    let words = values.flat_map(|value| value.split(',')).map(str::trim);
+    // What nearly all of them say, and no field.
+    let words =
+        words.filter(|word| !["keep-alive", "close"].iter().any(|usual| word.eq_ignore_ascii_case(usual)));
+    let listed: Vec<HeaderName> = words.filter_map(|word| word.parse().ok()).take(MAX_LISTED).collect();
     let is_vital = |name: &HeaderName| [HOST, CONTENT_LENGTH].contains(name) || is_ours(name);
-    for name in listed.into_iter().flatten().filter(|name| !is_vital(name)) {
+    for name in listed.into_iter().filter(|name| !is_vital(name)) {
         headers.remove(name);
     }
 }

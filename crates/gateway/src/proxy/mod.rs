@@ -18,6 +18,7 @@ mod visitor;
 
 pub(crate) use inspect::operation_of;
 pub(crate) use outgoing::Outgoing;
+pub(crate) use patience::Alarm;
 pub(crate) use request_id::RequestIds;
 pub(crate) use upload::Upload;
 pub(crate) use visitor::Visitor;
@@ -195,6 +196,7 @@ async fn forward<G: Gate>(
         journey,
         manners: &manners,
         terms,
+        alarm: &visitor.alarm,
         connect: config.timeouts.connect,
         response: route.response_timeout.unwrap_or(config.timeouts.response),
     };

@@ -1,7 +1,9 @@
+use super::Alarm;
 use crate::downstream::Watch;
 use crate::gate::{Gate, Refusal};
 use crate::server::{Core, Room};
 use http::HeaderValue;
+use std::cell::Cell;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,6 +17,8 @@ pub(crate) struct Visitor<G: Gate> {
     pub(crate) is_trusted: bool,
     pub(crate) is_encrypted: bool,
     pub(crate) watch: Arc<Watch>,
+    /// For requests that wait for a server, one after the other.
+    pub(crate) alarm: Cell<Option<Alarm>>,
     /// Held for as long as the connection lasts.
     pub(crate) visit: Result<G::Visit, Box<Refusal>>,
     pub(crate) _room: Room,

@@ -1,6 +1,7 @@
 use crate::connection::Refused;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use sfv::{Integer, KeyRef, ListSerializer, StringRef, key_ref, string_ref};
+use std::cell::RefCell;
 use tollgate_core::decision::{Decision, Verdict};
 use tollgate_core::units::Millis;
 
@@ -29,6 +30,8 @@ const RESTORED: &KeyRef = key_ref("t");
 /// have become customary, and those that the IETF is about to make a standard. An application that is not known has
 /// no limit to tell of.
 pub fn describe(decision: &Decision, now: Millis, headers: &mut HeaderMap) {
+    // Grown at once for all of them, and for what others add.
+    headers.reserve(8);
     headers.insert(COST, HeaderValue::from(decision.price.cost()));
     if let Verdict::Shadowed(reason) = decision.verdict {
         headers.insert(SHADOW, HeaderValue::from_static(reason.code()));
@@ -43,15 +46,29 @@ pub fn describe(decision: &Decision, now: Millis, headers: &mut HeaderMap) {
     if is_restored {
         headers.insert(RESET, HeaderValue::from(now.plus(decision.reset_after).ceil_secs()));
     }
-    let mut policy = ListSerializer::new();
-    let _ = policy.bare_item(POLICY).parameter(QUOTA, integer(limit)).parameter(QUOTA_UNIT, UNIT);
-    set(headers, RATE_LIMIT_POLICY, policy.finish());
+    set(headers, RATE_LIMIT_POLICY, policy(limit));
     let mut state = ListSerializer::new();
     let told = state.bare_item(POLICY).parameter(LEFT, integer(remaining));
     if is_restored {
         let _ = told.parameter(RESTORED, integer(decision.reset_after.ceil_secs()));
     }
-    set(headers, RATE_LIMIT, state.finish());
+    set(headers, RATE_LIMIT, state.finish().and_then(|text| HeaderValue::try_from(text).ok()));
+}
+
+/// The policy. It is the same for request after request, so that the last one is kept.
+fn policy(limit: u64) -> Option<HeaderValue> {
+    thread_local! {
+        static LAST: RefCell<Option<(u64, HeaderValue)>> = const { RefCell::new(None) };
+    }
+    LAST.with_borrow_mut(|last| match last {
+        Some((of, value)) if *of == limit => Some(value.clone()),
+        _ => {
+            let mut policy = ListSerializer::new();
+            let _ = policy.bare_item(POLICY).parameter(QUOTA, integer(limit)).parameter(QUOTA_UNIT, UNIT);
+            let value = HeaderValue::try_from(policy.finish()?).ok()?;
+            Some(last.insert((limit, value)).1.clone())
+        }
+    })
 }
 
 /// Says in header fields how many connections there are and may be.
@@ -66,8 +83,8 @@ fn integer(number: u64) -> Integer {
     Integer::try_from(number).unwrap_or(Integer::MAX)
 }
 
-fn set(headers: &mut HeaderMap, name: HeaderName, text: Option<String>) {
-    if let Some(value) = text.and_then(|text| HeaderValue::try_from(text).ok()) {
+fn set(headers: &mut HeaderMap, name: HeaderName, value: Option<HeaderValue>) {
+    if let Some(value) = value {
         headers.insert(name, value);
     }
 }

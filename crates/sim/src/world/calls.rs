@@ -101,9 +101,9 @@ impl World<'_> {
         self.queue.push(self.now.plus(timeout), Event::GiveUp(call));
     }
 
-    /// A message that takes longer than anybody waits for it is as good as lost.
+    /// A message that takes more than half of the time that anybody waits for its answer may be as good as lost.
     fn note_late(&mut self, node: usize, latency: Nanos) {
-        if latency > Nanos::from(self.scenario.manners.patience) {
+        if latency > Nanos::new(Nanos::from(self.scenario.manners.patience).get() / 2) {
             self.watch.shake_node(node, self.now);
         }
     }
