@@ -83,6 +83,7 @@ impl Answers {
     pub(crate) fn report(&self) -> io::Result<Report> {
         let machine = Machine::this();
         Ok(Report {
+            broken: Vec::new(),
             name: self.name,
             title: self.title.clone(),
             sections: self.sections(),

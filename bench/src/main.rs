@@ -268,6 +268,7 @@ fn main() -> anyhow::Result<()> {
         report.save(&out).with_context(|| format!("cannot save to {}", out.display()))?;
         writeln!(stderr(), "saved to {}", out.display())?;
     }
+    anyhow::ensure!(report.broken.is_empty(), "not as promised:\n{}", report.broken.join("\n"));
     Ok(())
 }
 

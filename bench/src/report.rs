@@ -19,6 +19,8 @@ pub(crate) struct Report {
     pub(crate) reading: &'static str,
     /// What else was found, a sentence each.
     pub(crate) remarks: Vec<String>,
+    /// What was not as promised, a sentence each: it is saved all the same, and the run fails.
+    pub(crate) broken: Vec<String>,
     /// How it was measured: paragraphs of Markdown.
     pub(crate) method: Vec<String>,
     /// All numbers, as JSON.
@@ -44,10 +46,15 @@ impl Section {
 }
 
 impl Report {
+    fn remarks(&self) -> Vec<String> {
+        let broken = self.broken.iter().map(|what| format!("**Not as promised**: {what}."));
+        self.remarks.iter().cloned().chain(broken).collect()
+    }
+
     /// For the terminal.
     pub(crate) fn text(&self) -> String {
         let tables = self.sections.iter().map(|section| section.plain.clone());
-        tables.chain([self.remarks.join("\n") + "\n"]).collect::<Vec<_>>().join("\n")
+        tables.chain([self.remarks().join("\n") + "\n"]).collect::<Vec<_>>().join("\n")
     }
 
     /// Writes the table, the numbers and the plot.
@@ -70,7 +77,7 @@ impl Report {
             parts.extend([format!("## {}", section.heading), section.markdown.trim_end().into()]);
         }
         parts.extend(["## How to read it".into(), self.reading.into()]);
-        parts.extend(self.remarks.iter().cloned());
+        parts.extend(self.remarks());
         parts.push("## How it was measured".into());
         parts.extend(self.method.iter().map(|paragraph| paragraph.trim().into()));
         let command = format!("cargo run --release -p tollgate-bench -- {name}");
@@ -92,6 +99,7 @@ mod tests {
         let mut table = Table::new(["question", "ns"]);
         (0..rows).for_each(|_| table.push(["one".into(), "1.5".into()]));
         Report {
+            broken: Vec::new(),
             name: "family",
             title: "Ours beside theirs".into(),
             machine: Machine::this(),

@@ -57,8 +57,6 @@ pub(crate) fn ask(plan: &Plan) -> anyhow::Result<Report> {
         all.push(runs);
     }
     progress.finish()?;
-    let broken: Vec<String> = all.iter().flat_map(Runs::told).collect();
-    ensure!(broken.is_empty(), "not as promised:\n{}", broken.join("\n"));
     report(&all, plan)
 }
 
@@ -135,6 +133,7 @@ fn report(all: &[Runs], plan: &Plan) -> anyhow::Result<Report> {
         sections: Section::of("What was seen", &table).into_iter().collect(),
         reading: include_str!("reading.md"),
         remarks: skipped.collect(),
+        broken: all.iter().flat_map(Runs::told).collect(),
         method: vec![include_str!("method.md").into(), abouts.join("\n"), played],
         picture: picture.svg(),
     })

@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::plot::{Frame, Growth, LinePlot};
 use crate::report::{Report, Section, pretty};
 use crate::table::Table;
-use anyhow::{bail, ensure};
+use anyhow::bail;
 use tollgate_drill::catalogue::SCALE_OUT;
 use tollgate_drill::{Outcome, Played, RATE, play};
 
@@ -15,7 +15,6 @@ pub(crate) fn ask(plan: &Plan) -> anyhow::Result<Report> {
         Played::Skipped(why) => bail!("{why}"),
     };
     let broken = outcome.broken();
-    ensure!(broken.is_empty(), "not as promised: {broken:?}");
     let machine = Machine::this();
     Ok(Report {
         name: "scale-out",
@@ -27,6 +26,7 @@ pub(crate) fn ask(plan: &Plan) -> anyhow::Result<Report> {
                   was saved passes in the first second. Without a primary each gateway lets 50 per second through by itself, which is what it says \
                   in `fail_open_tokens`; what passed meanwhile is charged when the replica has taken over.",
         remarks: Vec::new(),
+        broken,
         method: vec![include_str!("method.md").into()],
         picture: picture(&outcome),
     })

@@ -5,7 +5,6 @@ use crate::machine::Machine;
 use crate::plot::{Frame, Growth, LinePlot};
 use crate::report::{Report, Section, pretty};
 use crate::table::Table;
-use anyhow::ensure;
 use std::io::{Write, stderr};
 use std::time::Duration;
 use tollgate_drill::{Soak, soak};
@@ -23,7 +22,6 @@ pub(crate) fn ask(plan: &Plan, length: Duration) -> anyhow::Result<Report> {
         Ok(())
     })?;
     let broken = seen.broken();
-    ensure!(broken.is_empty(), "not as promised: {broken:?}");
     let machine = Machine::this();
     Ok(Report {
         name: "soak",
@@ -36,6 +34,7 @@ pub(crate) fn ask(plan: &Plan, length: Duration) -> anyhow::Result<Report> {
                   fails. Besides, memory may grow by 8 MiB for each of them from the first fifth to the end: histories fill up. *Balance*: what `tollgate audit` says of the books \
                   after everything has stopped.",
         remarks: Vec::new(),
+        broken,
         method: vec![include_str!("method.md").into(), "Here the load is half of what may pass.".into()],
         picture: picture(&seen),
     })

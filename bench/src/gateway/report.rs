@@ -200,6 +200,7 @@ impl Answers {
             Section::of("Memory", &self.memory()),
         ];
         Ok(Report {
+            broken: Vec::new(),
             name: "gateway",
             title: "The gateway beside nginx, nginx + Lua, HAProxy and Envoy".into(),
             machine,

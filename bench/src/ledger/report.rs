@@ -68,6 +68,7 @@ impl Answers {
     pub(super) fn report(self) -> io::Result<Report> {
         let machine = Machine::this();
         Ok(Report {
+            broken: Vec::new(),
             name: "ledger",
             title: format!("The ledger on Redis {}", self.server),
             sections: self.sections(),

@@ -123,6 +123,7 @@ fn play(size: Size) -> anyhow::Result<Point> {
 
 fn report(plan: &Plan, points: &[Point], left_out: Vec<String>) -> anyhow::Result<Report> {
     Ok(Report {
+        broken: Vec::new(),
         name: "scale",
         title: "How the cost of a cluster grows, in simulation".into(),
         machine: Machine::this(),

@@ -112,8 +112,12 @@ impl Outcome {
         demand(self.wrong.is_empty(), format!("answers that should not be: {:?}", self.wrong));
         demand(self.passed <= self.served, format!("{} passed, {} served", self.passed, self.served));
         let served = u32::try_from(self.served).map_or(f64::INFINITY, f64::from);
-        demand(served <= self.most, format!("{served} served, at most {:.0} may be", self.most));
         let (slowest, late) = (self.slowest_ms, self.late_ms);
+        let most = self.most;
+        demand(
+            served <= most,
+            format!("{served} served, at most {most:.0} may be, on a machine that is {late} ms late"),
+        );
         let ceiling = millis(promise::ceiling(Duration::from_millis(late)));
         demand(
             slowest <= ceiling,

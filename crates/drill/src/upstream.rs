@@ -1,8 +1,9 @@
 //! The server behind the gateways. It counts what reaches it, which is what was admitted, whoever lost the answer.
 
 use anyhow::Context;
+use socket2::{Domain, Socket, Type};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -76,12 +77,21 @@ impl Drop for Upstream {
 fn listen(port: u16) -> anyhow::Result<TcpListener> {
     let mut tries = 0;
     loop {
-        match TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
+        match bind(port) {
             Err(_) if tries < 100 => thread::sleep(Duration::from_millis(20)),
             bound => return bound.context("no port for the server behind the gateways"),
         }
         tries += 1;
     }
+}
+
+/// A crowd at the gateways is a crowd here: with the usual queue of 128, some would have to knock again after a second.
+fn bind(port: u16) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)).into())?;
+    socket.listen(4_096)?;
+    Ok(socket.into())
 }
 
 fn accept(listener: &TcpListener, life: &Arc<Life>, served: &Arc<AtomicU64>) {

@@ -41,6 +41,12 @@ impl Chance {
         -mean * (1.0 - self.0.f64()).ln()
     }
 
+    /// So much on average, after Pareto: four fifths are below that, and one in a thousand is thirty times as much.
+    pub(crate) fn heavy(&mut self, mean: f64) -> f64 {
+        const SHAPE: f64 = 1.5;
+        mean * (SHAPE - 1.0) / SHAPE * (1.0 - self.0.f64()).powf(-1.0 / SHAPE)
+    }
+
     /// `count` of the numbers below `end`, in order.
     pub(crate) fn some(&mut self, count: usize, end: usize) -> Vec<usize> {
         let mut all: Vec<usize> = (0..end).collect();
@@ -73,4 +79,20 @@ const fn mixed(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ (number >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heavy_tail_has_its_mean_from_a_few() {
+        let mut chance = Chance::new(1, "test", 0);
+        let mut all: Vec<f64> = (0..100_000).map(|_| chance.heavy(3.0)).collect();
+        all.sort_by(f64::total_cmp);
+        let mean = all.iter().sum::<f64>() / 100_000.0;
+        assert!((2.5..3.5).contains(&mean), "{mean}");
+        assert!(all[0] >= 1.0 && all[80_000] < 3.1, "most are below: {} and {}", all[0], all[80_000]);
+        assert!((80.0..120.0).contains(&all[99_900]), "{}", all[99_900]);
+    }
 }

@@ -51,8 +51,10 @@ pub struct Scenario {
 pub struct Network {
     /// The least that a message takes one way.
     pub latency: Nanos,
-    /// What comes on top on average; now and then much more.
+    /// What comes on top on average.
     pub tail: Nanos,
+    /// How that is spread.
+    pub spread: Spread,
     /// The share of messages that get lost.
     pub loss: f64,
     /// The share of calls that reach the store twice.
@@ -66,11 +68,24 @@ impl Default for Network {
         Self {
             latency: Nanos::new(300_000),
             tail: Nanos::new(200_000),
+            spread: Spread::Usual,
             loss: 0.0,
             duplicates: 0.0,
             reorder: 0.0,
         }
     }
+}
+
+/// How what comes on top of the least latency is spread around its mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spread {
+    /// Exponentially: mostly little, now and then several times as much.
+    #[default]
+    Usual,
+    /// Evenly, up to twice the mean.
+    Even,
+    /// With a heavy tail: mostly a third, and seldom a hundred times as much.
+    Heavy,
 }
 
 /// How long the store works on a call. Each cluster is one slot, and a slot does one thing at a time.

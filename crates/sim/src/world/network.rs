@@ -1,8 +1,11 @@
 //! What lies between nodes and store.
 
 use crate::chance::{Chance, nanos, seconds};
-use crate::scenario::{self, Direction};
+use crate::scenario::{self, Direction, Spread};
 use tollgate_core::units::{Millis, Nanos};
+
+/// The longest that a message is held up by a heavy tail, in seconds.
+const LONGEST: f64 = 60.0;
 
 /// The network, and the way to the store.
 pub(crate) struct Network {
@@ -128,7 +131,12 @@ impl Network {
     }
 
     fn latency(&mut self) -> Nanos {
-        let tail = nanos(self.chance.wait(seconds(self.terms.tail)));
+        let mean = seconds(self.terms.tail);
+        let tail = nanos(match self.terms.spread {
+            Spread::Usual => self.chance.wait(mean),
+            Spread::Even => 2.0 * mean * self.chance.share(),
+            Spread::Heavy => self.chance.heavy(mean).min(LONGEST),
+        });
         let usual = self.terms.latency.plus(tail).plus(self.lateness());
         self.delays.iter().fold(usual, |sum, delay| sum.plus(*delay))
     }

@@ -7,7 +7,7 @@ mod words;
 
 pub use words::ScenarioError;
 
-use super::{Expectation, Load, Measure, Network, Planned, Scenario, Service};
+use super::{Expectation, Load, Measure, Network, Planned, Scenario, Service, Spread};
 use crate::chance::nanos;
 use app::Apps;
 use serde_json::{Value, json};
@@ -208,13 +208,26 @@ fn network(words: &mut Words<'_>) -> Result<Network, ScenarioError> {
         match word {
             "latency" => network.latency = words.time(60.0)?,
             "tail" => network.tail = words.time(60.0)?,
+            "spread" => network.spread = spread(words)?,
             "loss" => network.loss = words.share(1.0)?,
             "duplicates" => network.duplicates = words.share(1.0)?,
             "reorder" => network.reorder = words.share(1.0)?,
-            other => return Err(words.wrong(other, "latency, tail, loss, duplicates or reorder")),
+            other => return Err(words.wrong(other, "latency, tail, spread, loss, duplicates or reorder")),
         }
     }
     Ok(network)
+}
+
+fn spread(words: &mut Words<'_>) -> Result<Spread, ScenarioError> {
+    let word = words.peek().unwrap_or_default();
+    let spread = match word {
+        "usual" => Spread::Usual,
+        "even" => Spread::Even,
+        "heavy" => Spread::Heavy,
+        other => return Err(words.wrong(other, "usual, even or heavy")),
+    };
+    words.expect(word)?;
+    Ok(spread)
 }
 
 fn service(words: &mut Words<'_>) -> Result<Service, ScenarioError> {
@@ -262,10 +275,12 @@ mod tests {
 
     #[test]
     fn the_network_is_read_word_by_word() {
-        let network =
-            story("network latency 2ms tail 1ms loss 1% duplicates 5% reorder 0.5%").unwrap().network;
-        let (latency, tail) = (Nanos::new(2_000_000), Nanos::new(1_000_000));
-        assert_eq!(network, Network { latency, tail, loss: 0.01, duplicates: 0.05, reorder: 0.005 });
+        let network = story("network latency 2ms tail 1ms spread heavy loss 1% duplicates 5% reorder 0.5%")
+            .unwrap()
+            .network;
+        let (latency, tail, spread) = (Nanos::new(2_000_000), Nanos::new(1_000_000), Spread::Heavy);
+        assert_eq!(story("network spread wide").unwrap_err().line, 4);
+        assert_eq!(network, Network { latency, tail, spread, loss: 0.01, duplicates: 0.05, reorder: 0.005 });
         assert_eq!(story("network jitter 5ms").unwrap_err().line, 4);
     }
 
