@@ -1,5 +1,6 @@
 //! Alerts, their rules, and where they are sent.
 
+use super::etag::{IfMatch, etag, tag};
 use super::page::{Listed, Paging, Params, Segment};
 use crate::alert::{self, Rule, Severity};
 use crate::auth::{Administrator, Operator, Viewer};
@@ -11,7 +12,8 @@ use crate::state::{Admin, Shared};
 use crate::store::{AlertRow, WebhookRow};
 use axum::Json;
 use axum::extract::State;
-use http::StatusCode;
+use axum::response::IntoResponse;
+use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
@@ -224,24 +226,38 @@ pub(crate) async fn rules(State(admin): State<Shared>, _: Viewer) -> Result<Json
     Ok(Json(Rules { data: alert::rules(&admin.store).await? }))
 }
 
-/// Changes a rule.
+/// Shows a rule.
+#[utoipa::path(get, path = "/api/v1/alert-rules/{id}", tag = "alerts", params(("id" = String, Path,)),
+    extensions(("x-required-role" = json!("viewer"))),
+    responses((status = 200, description = "the rule", body = Rule, headers(("ETag" = String)))))]
+pub(crate) async fn rule(
+    State(admin): State<Shared>,
+    _: Viewer,
+    Segment(id): Segment<String>,
+) -> Result<impl IntoResponse, Problem> {
+    let rule = written(&admin, &id).await?.rule;
+    Ok((etag(&tag(&json!(rule))), Json(rule)))
+}
+
+/// Changes a rule. With `If-Match` it must be as the caller has seen it.
 #[utoipa::path(put, path = "/api/v1/alert-rules/{id}", tag = "alerts", request_body = RuleInput,
-    params(("id" = String, Path,)), extensions(("x-required-role" = json!("admin"))),
-    responses((status = 200, description = "the rule", body = Rule)))]
+    params(("id" = String, Path,), ("If-Match" = Option<String>, Header,)),
+    extensions(("x-required-role" = json!("admin"))),
+    responses((status = 200, description = "the rule", body = Rule, headers(("ETag" = String)))))]
 pub(crate) async fn put_rule(
     State(admin): State<Shared>,
     Administrator(caller): Administrator,
     Segment(id): Segment<String>,
+    headers: HeaderMap,
     mut form: Form,
-) -> Result<Json<Rule>, Problem> {
+) -> Result<impl IntoResponse, Problem> {
     let enabled = form.flag("enabled");
     let threshold = form.number("threshold", 0.0..=1e12);
     let for_s = form.whole("for_s", 0..=3_600).and_then(|seconds| u32::try_from(seconds).ok());
     let severity = form.word("severity", &Severity::ALL);
     form.finish()?;
-    let rules = alert::rules(&admin.store).await?;
-    let before =
-        rules.into_iter().find(|rule| rule.id == id).ok_or_else(|| Problem::not_found("rule", &id))?;
+    let Written { rule: before, text } = written(&admin, &id).await?;
+    IfMatch::read(&headers)?.check(Some(&tag(&json!(before))))?;
     let rule = Rule {
         enabled: enabled.unwrap_or(before.enabled),
         threshold: threshold.unwrap_or(before.threshold),
@@ -250,10 +266,13 @@ pub(crate) async fn put_rule(
         ..before.clone()
     };
     if rule != before {
-        admin.store.put_alert_rule(&id, &json!(rule).to_string()).await?;
+        if !admin.store.put_alert_rule(&id, text.as_deref(), &json!(rule).to_string()).await? {
+            let now = written(&admin, &id).await?.rule;
+            return Err(Problem::changed_meanwhile(&tag(&json!(now))));
+        }
         admin.audit(&caller, "alert_rule.update", &id, Some(&json!(before)), Some(&json!(rule))).await?;
     }
-    Ok(Json(rule))
+    Ok((etag(&tag(&json!(rule))), Json(rule)))
 }
 
 /// Lists the places that alerts are sent to.
@@ -315,6 +334,19 @@ pub(crate) async fn delete_webhook(
         admin.audit(&caller, "webhook.delete", &id, before.as_ref(), None).await?;
     }
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// A rule, and what it is written as.
+struct Written {
+    rule: Rule,
+    /// None if nobody has changed it yet.
+    text: Option<String>,
+}
+
+async fn written(admin: &Admin, id: &str) -> Result<Written, Problem> {
+    let rule = Rule::of(id).ok_or_else(|| Problem::not_found("rule", id))?;
+    let text = admin.store.alert_rule(id).await?;
+    Ok(Written { rule: rule.as_written(text.as_deref()), text })
 }
 
 async fn existing(admin: &Admin, id: &str) -> Result<AlertRow, Problem> {

@@ -1,6 +1,6 @@
 //! Clusters.
 
-use super::etag::{IfMatch, etag};
+use super::etag::{self, IfMatch, etag};
 use super::page::Segment;
 use crate::auth::{Administrator, Operator, Viewer};
 use crate::form::Form;
@@ -248,8 +248,7 @@ fn shown(id: &ClusterId, view: &ClusterView) -> Cluster {
 
 /// What stands for a capacity in headers.
 fn tag(capacity: &Capacity) -> String {
-    let digest = crate::secret::digest(&cluster::to_value(capacity).to_string());
-    format!("\"{}\"", &digest[..16])
+    etag::tag(&cluster::to_value(capacity))
 }
 
 /// Reads a capacity, all mistakes of the call at once; what is left out stays as it was.

@@ -66,7 +66,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(alerts::acknowledge))
         .routes(routes!(alerts::resolve))
         .routes(routes!(alerts::rules))
-        .routes(routes!(alerts::put_rule))
+        .routes(routes!(alerts::rule, alerts::put_rule))
         .routes(routes!(alerts::webhooks, alerts::add_webhook))
         .routes(routes!(alerts::delete_webhook))
         .routes(routes!(decisions::list))

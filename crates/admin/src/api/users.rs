@@ -1,5 +1,6 @@
 //! Accounts and tokens for machines.
 
+use super::etag::{IfMatch, etag, tag};
 use super::page::Segment;
 use crate::auth::account::is_name;
 use crate::auth::caller::TOKEN_PREFIX;
@@ -12,7 +13,8 @@ use crate::state::{Admin, Shared};
 use crate::store::{TokenRow, UserRow};
 use axum::Json;
 use axum::extract::State;
-use http::StatusCode;
+use axum::response::IntoResponse;
+use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -182,53 +184,63 @@ pub(crate) async fn create(
 /// Shows an account.
 #[utoipa::path(get, path = "/api/v1/users/{username}", tag = "users", params(("username" = String, Path,)),
     extensions(("x-required-role" = json!("admin"))),
-    responses((status = 200, description = "the account", body = User)))]
+    responses((status = 200, description = "the account", body = User, headers(("ETag" = String)))))]
 pub(crate) async fn get(
     State(admin): State<Shared>,
     _: Administrator,
     Segment(name): Segment<String>,
-) -> Result<Json<User>, Problem> {
-    shown(existing(&admin, &name).await?).map(Json).ok_or_else(|| Problem::not_found("account", &name))
+) -> Result<impl IntoResponse, Problem> {
+    tagged(existing(&admin, &name).await?)
 }
 
-/// Changes what an account may do. Its sessions are over.
+/// Changes what an account may do. Its sessions are over. With `If-Match` it must be as the caller has seen it.
 #[utoipa::path(put, path = "/api/v1/users/{username}", tag = "users", request_body = UserInput,
-    params(("username" = String, Path,)), extensions(("x-required-role" = json!("admin"))),
-    responses((status = 200, description = "it was changed", body = User)))]
+    params(("username" = String, Path,), ("If-Match" = Option<String>, Header,)),
+    extensions(("x-required-role" = json!("admin"))),
+    responses((status = 200, description = "it was changed", body = User, headers(("ETag" = String)))))]
 pub(crate) async fn put(
     State(admin): State<Shared>,
     Administrator(caller): Administrator,
     Segment(name): Segment<String>,
+    headers: HeaderMap,
     mut form: Form,
-) -> Result<Json<User>, Problem> {
+) -> Result<impl IntoResponse, Problem> {
     let (role, enabled) = (role(&mut form, false), form.flag("enabled"));
     form.finish()?;
     let before = existing(&admin, &name).await?;
+    IfMatch::read(&headers)?.check(Some(&tag_of(&before)))?;
     let role = role.map_or(before.role.clone(), |role| role.name().to_owned());
     let enabled = enabled.unwrap_or(before.is_enabled);
     if !enabled || role != Role::Admin.name() {
         keep_an_admin(&admin, &name).await?;
     }
     if role != before.role || enabled != before.is_enabled {
-        admin.store.set_role(&name, &role, enabled).await?;
+        if !admin.store.set_role(&before, &role, enabled).await? {
+            return Err(Problem::changed_meanwhile(&tag_of(&existing(&admin, &name).await?)));
+        }
         let before = json!({"role": before.role, "enabled": before.is_enabled});
         let after = json!({"role": role, "enabled": enabled});
         admin.audit(&caller, "user.update", &name, Some(&before), Some(&after)).await?;
     }
-    shown(existing(&admin, &name).await?).map(Json).ok_or_else(|| Problem::not_found("account", &name))
+    tagged(existing(&admin, &name).await?)
 }
 
-/// Removes an account, and revokes the tokens that it made. One that is not there is as good as removed.
-#[utoipa::path(delete, path = "/api/v1/users/{username}", tag = "users", params(("username" = String, Path,)),
+/// Removes an account, and revokes the tokens that it made. One that is not there is as good as removed. With `If-Match` it
+/// must be as the caller has seen it.
+#[utoipa::path(delete, path = "/api/v1/users/{username}", tag = "users",
+    params(("username" = String, Path,), ("If-Match" = Option<String>, Header,)),
     extensions(("x-required-role" = json!("admin"))),
     responses((status = 204, description = "it is not there any more")))]
 pub(crate) async fn delete(
     State(admin): State<Shared>,
     Administrator(caller): Administrator,
     Segment(name): Segment<String>,
+    headers: HeaderMap,
 ) -> Result<StatusCode, Problem> {
     let name = name.replace('\0', "\u{fffd}");
-    let Some(user) = admin.store.user(&name).await? else { return Ok(StatusCode::NO_CONTENT) };
+    let user = admin.store.user(&name).await?;
+    IfMatch::read(&headers)?.check(user.as_ref().map(tag_of).as_deref())?;
+    let Some(user) = user else { return Ok(StatusCode::NO_CONTENT) };
     keep_an_admin(&admin, &name).await?;
     admin.store.revoke_sessions(&name).await?;
     let tokens = admin.store.delete_tokens_of(&name).await?;
@@ -362,6 +374,17 @@ fn role(form: &mut Form, is_required: bool) -> Option<Role> {
         form.missing("role", "one of viewer, operator, admin");
     }
     role
+}
+
+/// What stands for an account in headers. Logging in and changing the password leave it as it is.
+fn tag_of(user: &UserRow) -> String {
+    tag(&json!({"role": user.role, "enabled": user.is_enabled, "created_at": user.created_at}))
+}
+
+fn tagged(user: UserRow) -> Result<impl IntoResponse, Problem> {
+    let (tag, name) = (tag_of(&user), user.name.clone());
+    let user = shown(user).ok_or_else(|| Problem::not_found("account", &name))?;
+    Ok((etag(&tag), Json(user)))
 }
 
 fn shown(user: UserRow) -> Option<User> {

@@ -280,6 +280,41 @@ pub(crate) async fn accounts(database: &str) {
         assert_eq!(entry.unwrap()["before"][key], was, "{action}");
     }
     tokens_end(&world, token, database).await;
+    lost_updates(&world, token).await;
+}
+
+/// Whoever has seen an account or a rule as it was, and says so, does not change it as it is.
+async fn lost_updates(world: &World, token: &str) {
+    let call = async |method: &str, path: &str, body: Option<Value>, tag: &str| {
+        world.call_with(method, path, token, body, &[("if-match", tag)]).await
+    };
+    let body = json!({"username": "cleo", "role": "viewer", "password": PASSWORD});
+    world.call("POST", "/api/v1/users", token, Some(body)).await.expect(201);
+    let places = [
+        ("/api/v1/users/cleo", json!({"role": "operator"}), json!({"enabled": false})),
+        ("/api/v1/alert-rules/debt", json!({"threshold": 0.7}), json!({"enabled": false})),
+    ];
+    for (path, first, second) in places {
+        let seen = world.call("GET", path, token, None).await.expect(200).header("etag").to_owned();
+        assert!(seen.len() > 2, "{path} has no tag");
+        let changed = call("PUT", path, Some(first.clone()), &seen).await.expect(200);
+        let late = call("PUT", path, Some(second.clone()), &seen).await.expect(412);
+        assert_eq!(late.header("content-type"), "application/problem+json");
+        assert_eq!(late.body["type"], "urn:tollgate:problem:changed_meanwhile");
+        let now = world.call("GET", path, token, None).await.expect(200);
+        assert_eq!((now.header("etag"), &now.body["enabled"]), (changed.header("etag"), &json!(true)));
+        assert_ne!(now.header("etag"), seen);
+        call("PUT", path, Some(second), now.header("etag")).await.expect(200);
+    }
+    world.call("GET", "/api/v1/alert-rules/nothing", token, None).await.expect(404);
+    // Logging in is no change that anybody could lose.
+    let path = "/api/v1/users/admin";
+    let seen = world.call("GET", path, token, None).await.expect(200).header("etag").to_owned();
+    world.log_in("admin", PASSWORD).await.expect(200);
+    assert_eq!(world.call("GET", path, token, None).await.expect(200).header("etag"), seen);
+    call("DELETE", "/api/v1/users/cleo", None, &seen).await.expect(412);
+    call("DELETE", "/api/v1/users/cleo", None, "*").await.expect(204);
+    call("DELETE", "/api/v1/users/cleo", None, "*").await.expect(412);
 }
 
 /// A token ends with its time, and with the account of whoever made it.
