@@ -1,12 +1,14 @@
 //! Versions of policies.
 
+use super::list::{Asked, ListParams};
 use super::nodes::NodeReport;
-use super::page::{Listed, Paging, Params, Segment};
+use super::page::{Listed, PageParams, Params, Segment, plain};
 use crate::auth::{Caller, Operator, Role, Viewer};
 use crate::form::Form;
 use crate::policy::{self, Change, Found, Plan, Present, Terms, Version, document};
 use crate::problem::{FieldError, Problem};
 use crate::state::{Admin, Shared};
+use crate::store::VersionFilter;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -71,12 +73,10 @@ pub(crate) struct Differences {
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListVersions {
-    /// Which page, from 1.
-    #[param(minimum = 1, maximum = 100_000, default = 1)]
-    page: Option<u32>,
-    /// The most entries of a page.
-    #[param(minimum = 1, maximum = 1_000, default = 20)]
-    limit: Option<u32>,
+    /// Only those that they made.
+    author: Option<String>,
+    /// Only those of this kind, like `rollback`.
+    kind: Option<String>,
 }
 
 /// Why it is rolled back.
@@ -135,18 +135,23 @@ pub(crate) struct Imported {
     changes: Vec<Difference>,
 }
 
-/// Lists the versions, the latest first.
-#[utoipa::path(get, path = "/api/v1/config/versions", tag = "config", params(ListVersions),
+/// Lists the versions, by time; `search` looks at their reasons.
+#[utoipa::path(get, path = "/api/v1/config/versions", tag = "config", params(PageParams, ListParams, ListVersions),
     extensions(("x-required-role" = json!("viewer"))),
     responses((status = 200, description = "a page of versions", body = Listed<Version>)))]
 pub(crate) async fn list(
     State(admin): State<Shared>,
     _: Viewer,
+    asked: Asked,
     Params(params): Params<ListVersions>,
 ) -> Result<Json<Listed<Version>>, Problem> {
-    let paging = Paging::new(params.page, params.limit)?;
-    let page = admin.store.versions(paging.skip(), paging.limit.into()).await?;
-    Ok(Json(paging.listed(page.rows.into_iter().map(Version::from).collect(), page.total)))
+    let filter = VersionFilter {
+        author: plain(params.author),
+        kind: plain(params.kind),
+        search: asked.search.clone(),
+    };
+    let page = admin.store.versions(&filter, asked.slice()).await?;
+    Ok(Json(asked.paging.listed(page.rows.into_iter().map(Version::from).collect(), page.total)))
 }
 
 /// Shows a version, and how many nodes apply it.

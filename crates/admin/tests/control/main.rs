@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests say what they expect")]
 
 mod fuzz;
+mod lists;
 mod nodes;
 mod policies;
 mod postgres;

@@ -1,5 +1,6 @@
 //! What must hold on every database: one function for each story, each on a database of its own.
 
+pub(crate) use crate::lists::lists;
 pub(crate) use crate::policies::{clusters, rollback, schedule, schedule_due};
 use crate::support::{PASSWORD, World, cookie_of, token_of};
 use serde_json::{Value, json};

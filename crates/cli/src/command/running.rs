@@ -60,7 +60,7 @@ impl Running {
             Ok(content) => Ok(content),
             Err(refusal) => bail!("{}{target}: {refusal}", self.url),
         };
-        let clusters = get("/api/v1/clusters").await?;
+        let clusters = get("/api/v1/clusters?limit=1000").await?;
         let apps = get("/api/v1/config/export").await?;
         let clusters = list(&clusters["data"]).map(|cluster| {
             let mut kept = renamed(cluster, "cluster_id");
