@@ -370,6 +370,7 @@ pub(crate) async fn history(database: &str) {
         dashboard["overview"]["total_requests_1h"].as_u64().unwrap()
     };
     world.wait(async || passed(&world).await >= 100).await;
+    ledger_calls(&world, &token).await;
     let before = passed(&world).await;
     world.restart().await;
     world.wait(async || passed(&world).await > 0).await;
@@ -388,6 +389,24 @@ pub(crate) async fn history(database: &str) {
     let wrong = json!({"policy": {"guaranteed_quota": 0}, "range": "7d"});
     let refused = world.call("POST", "/api/v1/apps/app-c/what-if", &token, Some(wrong)).await.expect(400);
     assert_eq!(refused.wrong_fields(), ["policy.burst_quota", "policy.guaranteed_quota", "range"]);
+}
+
+/// How the ledger is doing is told from every call to it.
+async fn ledger_calls(world: &World, token: &str) {
+    let dashboard = world.call("GET", "/api/v1/dashboard", token, None).await.expect(200).body;
+    let health = &dashboard["redis_health"];
+    let number = |key: &str| health[key].as_f64().unwrap();
+    assert!(number("latency_p50") > 0.0, "{health}");
+    assert!(number("latency_p50") <= number("latency_p95") && number("latency_p95") <= number("latency_p99"));
+    assert!((0.0..=1.0).contains(&number("connection_pool_usage")), "{health}");
+    let page = world.call("GET", "/metrics", token, None).await.expect(200).body;
+    let read = |name: &str| {
+        let row = format!("{name}{{cluster=\"cluster-01\"}} ");
+        let line = page.as_str().unwrap().lines().find_map(|line| line.strip_prefix(&row)).unwrap();
+        line.parse::<u64>().unwrap()
+    };
+    let (made, counted) = (read("tollgate_ledger_calls_total"), read("tollgate_ledger_call_seconds_count"));
+    assert!(counted > 0 && (made - 1..=made).contains(&counted), "{counted} of {made}: one may be on its way");
 }
 
 /// What is tried is all of the policy, and what it does to others is told.
