@@ -315,8 +315,9 @@ fn of_ledger(page: &mut Page<'_>, live: &Live) -> Result<(), fmt::Error> {
 }
 
 fn of_waits(page: &mut Page<'_>, waited: Spans) -> Result<(), fmt::Error> {
-    let help = "how long requests waited for the ledger; those decided in memory did not";
-    page.histogram::<0>("decision_wait", help, &[([], waited)])
+    let help = "how long requests waited that had to ask the ledger; those decided in memory, nearly all, waited for nothing \
+                and are not in it";
+    page.histogram::<0>("ledger_wait", help, &[([], waited)])
 }
 
 fn seconds(span: Nanos) -> f64 {
