@@ -11,6 +11,7 @@ pub(crate) mod decisions;
 pub(crate) mod emergency;
 mod etag;
 mod health;
+mod import;
 mod list;
 pub(crate) mod metrics;
 pub(crate) mod nodes;
@@ -37,7 +38,7 @@ const MAX_IMPORT: usize = 16 << 20;
 /// All routes, with what they are described by.
 pub(crate) fn routes() -> OpenApiRouter<Shared> {
     let import =
-        OpenApiRouter::new().routes(routes!(versions::import)).layer(DefaultBodyLimit::max(MAX_IMPORT));
+        OpenApiRouter::new().routes(routes!(import::import)).layer(DefaultBodyLimit::max(MAX_IMPORT));
     let rest = OpenApiRouter::new()
         .routes(routes!(apps::list, apps::create))
         .routes(routes!(apps::get, apps::put, apps::delete))
@@ -65,7 +66,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(versions::get))
         .routes(routes!(versions::diff))
         .routes(routes!(versions::rollback))
-        .routes(routes!(versions::export))
+        .routes(routes!(import::export))
         .routes(routes!(alerts::list))
         .routes(routes!(alerts::acknowledge))
         .routes(routes!(alerts::resolve))

@@ -203,6 +203,37 @@ pub(crate) async fn versions(database: &str) {
     assert_eq!(refused.wrong_fields(), ["apps[1].burst_quota", "apps[1].guaranteed_quota", "apps[2]"]);
     let too_much = import(json!({"apps": apps})).await.expect(400);
     assert_eq!(too_much.wrong_fields(), ["apps"]);
+    import_clusters(&world, token).await;
+}
+
+/// What clusters can stand is part of an import, which fits as a whole or not at all, and only admins change it.
+async fn import_clusters(world: &World, token: &str) {
+    let operator = &world.token(token, "operator").await;
+    let import =
+        async |token: &str, body: Value| world.call("POST", "/api/v1/config/import", token, Some(body)).await;
+    let cluster = |capacity: u64| json!([{"id": "cluster-01", "capacity": capacity}]);
+    let large = json!([{"id": "app-c", "guaranteed_quota": 1_500_000, "burst_quota": 1_500_000}]);
+    import(token, json!({"apps": large})).await.expect(400);
+    import(operator, json!({"apps": [], "clusters": cluster(1_000_000)})).await.expect(200);
+    import(operator, json!({"apps": large, "clusters": cluster(2_000_000)})).await.expect(403);
+    let both = json!({"apps": large, "clusters": cluster(2_000_000)});
+    let mut dry = both.clone();
+    dry["dry_run"] = json!(true);
+    let foreseen = import(token, dry).await.expect(200).body["changes"].clone();
+    let change = json!({"kind": "cluster", "id": "cluster-01", "field": "capacity", "before": 1_000_000, "after": 2_000_000});
+    assert!(foreseen.as_array().unwrap().contains(&change), "{foreseen}");
+    assert_eq!(import(token, both).await.expect(200).body["changes"], foreseen);
+    let export = world.call("GET", "/api/v1/config/export", token, None).await.expect(200).body;
+    assert_eq!(
+        (&export["clusters"][0]["capacity"], &export["clusters"][0]["id"]),
+        (&json!(2_000_000), &json!("cluster-01"))
+    );
+    import(token, json!({"apps": [], "clusters": cluster(1_000_000)})).await.expect(400);
+    let odd = json!([{"id": "nowhere"}, {"id": "cluster-01", "capacity": 0, "colour": 1}, 7, {"id": "cluster-01"}, {"id": "cluster-01"}]);
+    let refused = import(token, json!({"apps": [], "clusters": odd})).await.expect(400);
+    let wrong =
+        ["clusters[0].id", "clusters[1].capacity", "clusters[1].colour", "clusters[2]", "clusters[4].id"];
+    assert_eq!(refused.wrong_fields(), wrong);
 }
 
 /// An emergency is declared with a reason, seen by everybody, ended, and kept in the history.
@@ -406,7 +437,10 @@ async fn ledger_calls(world: &World, token: &str) {
         line.parse::<u64>().unwrap()
     };
     let (made, counted) = (read("tollgate_ledger_calls_total"), read("tollgate_ledger_call_seconds_count"));
-    assert!(counted > 0 && (made - 1..=made).contains(&counted), "{counted} of {made}: one may be on its way");
+    assert!(
+        counted > 0 && (made - 1..=made).contains(&counted),
+        "{counted} of {made}: one may be on its way"
+    );
 }
 
 /// What is tried is all of the policy, and what it does to others is told.
