@@ -96,6 +96,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
 mod tests {
     use super::*;
 
+    struct Thing(&'static str, u32);
+
     #[derive(Clone, Copy, Default)]
     enum Sort {
         #[default]
@@ -103,7 +105,7 @@ mod tests {
         Time,
     }
 
-    impl Entry for (&str, u32) {
+    impl Entry for Thing {
         type Sort = Sort;
 
         fn name(&self) -> &str {
@@ -123,9 +125,9 @@ mod tests {
     }
 
     fn names(asked: &Asked, sort: Option<Sort>) -> (Vec<&'static str>, u64) {
-        let all = [("Beta", 2), ("alpha", 3), ("gamma", 1), ("delta", 3)];
+        let all = [Thing("Beta", 2), Thing("alpha", 3), Thing("gamma", 1), Thing("delta", 3)];
         let page = asked.page(all, sort);
-        (page.data.into_iter().map(|(name, _)| name).collect(), page.total)
+        (page.data.into_iter().map(|Thing(name, _)| name).collect(), page.total)
     }
 
     #[test]
