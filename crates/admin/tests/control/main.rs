@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests say what they expect")]
 
+mod cors;
 mod fuzz;
 mod lists;
 mod nodes;
