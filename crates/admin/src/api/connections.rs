@@ -4,11 +4,11 @@ use super::apps::existing;
 use super::etag::{IfMatch, etag};
 use super::list::{Asked, Entry, ListParams};
 use super::page::{Listed, PageParams, Paging, Params, Segment};
-use crate::auth::{Operator, Viewer};
+use crate::auth::{Caller, Operator, Viewer};
 use crate::clock;
 use crate::form::Form;
 use crate::live::sum;
-use crate::policy::Terms;
+use crate::policy::{Found, Terms, document};
 use crate::problem::{FieldError, Problem};
 use crate::state::{Admin, Shared};
 use axum::Json;
@@ -238,7 +238,8 @@ pub(crate) async fn stats(State(admin): State<Shared>, _: Viewer) -> Result<Json
     stats_of(&admin).await.map(Json)
 }
 
-/// Changes how many connections an application may have.
+/// Changes how many connections an application may have. A change that is scheduled for it stays scheduled: with these limits
+/// if it left them as they were, and with its own if it did not.
 #[utoipa::path(put, path = "/api/v1/connections/{app_id}", tag = "connections", request_body = ConnectionLimits,
     params(("app_id" = String, Path,), ("If-Match" = Option<String>, Header,)),
     extensions(("x-required-role" = json!("operator"))),
@@ -276,6 +277,7 @@ pub(crate) async fn put(
         let terms = Terms { replaces: Some(before.version()), ..Terms::now("update", &reason) };
         let change = admin.put_app(&before.id, &app, Some(&before), &terms).await?;
         admin.publish(&caller, &[change], &terms).await?;
+        schedule_again(&admin, &caller, &before, &reason).await?;
     }
     let found = existing(&admin, &name).await?;
     let counts =
@@ -311,6 +313,28 @@ pub(crate) async fn events(
     });
     let wanted = events.filter(|event| params.node.as_ref().is_none_or(|node| *node == event.node));
     Ok(Json(asked.page(wanted, params.sort)))
+}
+
+/// Schedules what was scheduled for an application before its limits were set, which took it back.
+async fn schedule_again(admin: &Admin, caller: &Caller, before: &Found, reason: &str) -> Result<(), Problem> {
+    let Some(pending) = &before.view.pending else { return Ok(()) };
+    let now = existing(admin, &before.id).await?;
+    let mut app = document::from_ledger(&before.app.cluster, &pending.policy);
+    if app.connections == before.app.connections {
+        app.connections = now.app.connections;
+    }
+    let terms = Terms {
+        replaces: Some(now.version()),
+        effective_at: i64::try_from(pending.at.get()).ok(),
+        carry: pending.carry,
+        ..Terms::now("update", reason)
+    };
+    let change = admin.put_app(&before.id, &app, Some(&now), &terms).await.map_err(|problem| {
+        let what = "the limits are in force, but what was scheduled does not fit any more and is taken back";
+        Problem::conflict(format!("{what}: {problem}"))
+    })?;
+    admin.publish(caller, &[change], &terms).await?;
+    Ok(())
 }
 
 async fn stats_of(admin: &Admin) -> Result<ConnectionStats, Problem> {

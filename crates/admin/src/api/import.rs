@@ -1,5 +1,6 @@
 //! All policies as one document: exported, kept in a file, imported again.
 
+use super::emergency::millis;
 use crate::auth::{Caller, Operator, Role, Viewer};
 use crate::form::Form;
 use crate::policy::cluster::{self, ClusterDocument};
@@ -81,6 +82,17 @@ pub(crate) struct Imported {
     version: Option<i64>,
     /// What changed, field by field.
     changes: Vec<Difference>,
+    /// Changes that were scheduled for what is set here, and that this takes back.
+    unscheduled: Vec<Unscheduled>,
+}
+
+/// A change that was scheduled, and is not any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct Unscheduled {
+    /// Of which application.
+    pub(super) app_id: String,
+    /// When it was to take effect, in milliseconds since 1970.
+    pub(super) effective_time: i64,
 }
 
 /// Exports all policies, as `tollgate apply` and an import read them.
@@ -104,7 +116,8 @@ fn exported(admin: &Admin, found: &Found) -> ExportedApp {
     ExportedApp { id: found.id.to_string(), policy }
 }
 
-/// Sets many applications, and what clusters can stand, at once. If one of them is wrong, none is set.
+/// Sets many applications, and what clusters can stand, at once. If one of them is wrong, none is set. What is scheduled for an
+/// application that is named is taken back, and told.
 #[utoipa::path(post, path = "/api/v1/config/import", tag = "config", request_body = Import,
     extensions(("x-required-role" = json!("operator"))),
     responses((status = 200, description = "what changed, or would", body = Imported)))]
@@ -132,7 +145,8 @@ pub(crate) async fn import(
     }
     plan.check(&present)?;
     if dry_run {
-        return Ok(Json(Imported { version: None, changes: foreseen(&admin, &plan, &present) }));
+        let changes = foreseen(&admin, &plan, &present);
+        return Ok(Json(Imported { version: None, changes, unscheduled: unscheduled(&plan, &present) }));
     }
     apply(&admin, &caller, &plan, &present, &Terms::now("import", &reason)).await.map(Json)
 }
@@ -149,6 +163,13 @@ fn foreseen(admin: &Admin, plan: &Plan, present: &Present) -> Vec<Difference> {
         differences("cluster", id, before.as_ref(), Some(&cluster::to_value(after)))
     };
     plan.apps.iter().flat_map(change).chain(plan.clusters.iter().flat_map(of_cluster)).collect()
+}
+
+/// What is scheduled for the applications of a plan: setting or removing one takes it back.
+fn unscheduled(plan: &Plan, present: &Present) -> Vec<Unscheduled> {
+    let touched = plan.apps.keys().filter_map(|id| present.apps.get(id));
+    let pending = touched.filter_map(|found| Some((found.id.to_string(), found.view.pending.as_ref()?.at)));
+    pending.map(|(app_id, at)| Unscheduled { app_id, effective_time: millis(at) }).collect()
 }
 
 /// Carries out a plan, and makes one version of it.
@@ -170,7 +191,7 @@ pub(super) async fn apply(
         .iter()
         .flat_map(|c| differences(&c.kind, &c.id, c.before.as_ref(), c.after.as_ref()))
         .collect();
-    Ok(Imported { version, changes })
+    Ok(Imported { version, changes, unscheduled: unscheduled(plan, present) })
 }
 
 /// Reads the applications of an import, all mistakes at once.

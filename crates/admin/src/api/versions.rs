@@ -1,10 +1,11 @@
 //! Versions of policies.
 
-use super::import::{Imported, apply};
+use super::import::{Imported, Unscheduled, apply};
 use super::list::{Asked, ListParams};
 use super::nodes::NodeReport;
 use super::page::{Listed, PageParams, Params, Segment, plain};
 use crate::auth::{Operator, Role, Viewer};
+use crate::clock;
 use crate::form::Form;
 use crate::policy::{self, Change, Difference, Plan, Present, Terms, Version, differences};
 use crate::problem::Problem;
@@ -56,6 +57,15 @@ pub(crate) struct ListVersions {
     author: Option<String>,
     /// Only those of this kind, like `rollback`.
     kind: Option<String>,
+}
+
+/// What going back changed.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct RolledBack {
+    #[serde(flatten)]
+    done: Imported,
+    /// Changes that were scheduled at that version, replaced before their time came, and not scheduled again by this.
+    not_restored: Vec<Unscheduled>,
 }
 
 /// Why it is rolled back.
@@ -122,17 +132,19 @@ pub(crate) async fn diff(
     Ok(Json(Differences { from, to, changes: changes.collect() }))
 }
 
-/// Puts everything back to what it was at a version, all of it or nothing. What did not change since stays; what was scheduled
-/// since is taken back. Where a cluster changed since, this needs the role that changing one does.
+/// Puts everything back to what was in force at a version, all of it or nothing. What did not change since stays; what was
+/// scheduled since is taken back (`unscheduled`). What was scheduled at that version stays scheduled if nothing has touched the
+/// application since; if something has, before its time, it is not scheduled again (`not_restored`): schedule it anew if it is
+/// wanted. Where a cluster changed since, this needs the role that changing one does.
 #[utoipa::path(post, path = "/api/v1/config/versions/{version}/rollback", tag = "config", request_body = Rollback,
     params(("version" = i64, Path,)), extensions(("x-required-role" = json!("operator"))),
-    responses((status = 200, description = "it is as it was", body = Imported)))]
+    responses((status = 200, description = "it is as it was", body = RolledBack)))]
 pub(crate) async fn rollback(
     State(admin): State<Shared>,
     Operator(caller): Operator,
     Segment(number): Segment<i64>,
     mut form: Form,
-) -> Result<Json<Imported>, Problem> {
+) -> Result<Json<RolledBack>, Problem> {
     let reason = form.optional_text("reason", 0..=1_000);
     form.finish()?;
     existing(&admin, number).await?;
@@ -150,7 +162,34 @@ pub(crate) async fn rollback(
         }
     }
     plan.check(&present)?;
-    apply(&admin, &caller, &plan, &present, &terms).await.map(Json)
+    let not_restored = not_restored(&admin, number).await?;
+    let done = apply(&admin, &caller, &plan, &present, &terms).await?;
+    Ok(Json(RolledBack { done, not_restored }))
+}
+
+/// What was scheduled when a version was made, and replaced before its time came.
+async fn not_restored(admin: &Admin, number: i64) -> Result<Vec<Unscheduled>, Problem> {
+    let mut replaced_at = BTreeMap::new();
+    for row in admin.store.versions_between(number, i64::MAX).await? {
+        let Version { timestamp, changes, .. } = Version::from(row);
+        for change in changes.into_iter().filter(|change| change.kind == "app") {
+            replaced_at.entry(change.id).or_insert(timestamp);
+        }
+    }
+    let Some(first) = replaced_at.values().min() else { return Ok(Vec::new()) };
+    let Some(earliest) = admin.store.first_due_after(*first, number).await? else { return Ok(Vec::new()) };
+    let mut due = BTreeMap::new();
+    for row in admin.store.versions_between(earliest - 1, number).await? {
+        let Version { effective_time, changes, .. } = Version::from(row);
+        // Whatever is set later takes back what was scheduled before.
+        let apps = changes.into_iter().filter(|change| change.kind == "app");
+        due.extend(apps.map(|change| (change.id, effective_time)));
+    }
+    let lost = replaced_at.into_iter().filter_map(|(app_id, at)| {
+        let effective_time = due.get(&app_id).copied().flatten().filter(|due| *due > at)?;
+        Some(Unscheduled { app_id, effective_time })
+    });
+    Ok(lost.collect())
 }
 
 type Changed = BTreeMap<(String, String), (Option<Value>, Option<Value>)>;
@@ -203,6 +242,7 @@ async fn wanted(admin: &Admin, version: &Version) -> Result<BTreeMap<String, Opt
     for change in &version.changes {
         let has_it = match version.effective_time {
             None => Some(change.ledger_version),
+            Some(due) if due > clock::wall() => None,
             Some(_) => came_into_force(admin, change).await?,
         };
         let so_far = wanted.entry(change.cluster.clone()).or_insert(Some(0));

@@ -119,6 +119,14 @@ impl Store {
         row.as_ref().map(VersionRow::read).transpose()
     }
 
+    /// The first of the versions up to one that was scheduled for a later time than that.
+    pub(crate) async fn first_due_after(&self, at: i64, until: i64) -> Stored<Option<i64>> {
+        let text =
+            "SELECT number FROM versions WHERE number <= $1 AND effective_at > $2 ORDER BY number LIMIT 1";
+        let row = sqlx::query(text).bind(until).bind(at).fetch_optional(&self.pool).await?;
+        Ok(row.map(|row| row.try_get(0)).transpose()?)
+    }
+
     /// The changes after one up to another, the earliest first.
     pub(crate) async fn versions_between(&self, after: i64, until: i64) -> Stored<Vec<VersionRow>> {
         let rows = sqlx::query(select!("WHERE number > $1 AND number <= $2 ORDER BY number"));

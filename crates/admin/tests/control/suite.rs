@@ -187,7 +187,7 @@ pub(crate) async fn versions(database: &str) {
     let export = world.call("GET", "/api/v1/config/export", token, None).await.expect(200).body;
     let import = async |body: Value| world.call("POST", "/api/v1/config/import", token, Some(body)).await;
     let same = import(json!({"apps": export["apps"], "prune": true})).await.expect(200);
-    assert_eq!(same.body, json!({"version": null, "changes": []}));
+    assert_eq!(same.body, json!({"version": null, "changes": [], "unscheduled": []}));
     let mut apps = export["apps"].as_array().unwrap().clone();
     apps[0]["guaranteed_quota"] = json!(9_000);
     apps.pop();
