@@ -81,7 +81,7 @@ impl Collector for Snapshot {
         of_clusters(&mut page, &live)?;
         of_drift(&mut page, &self.admin.drift.all())?;
         of_ledger(&mut page, &live)?;
-        of_waits(&mut page, self.admin.plane.waited())?;
+        of_waits(&mut page, &self.admin.plane.waited())?;
         of_connections(&mut page, &*self.admin.plane, &live)?;
         let node: &str = &self.admin.settings.node;
         page.gauge(
@@ -314,10 +314,10 @@ fn of_ledger(page: &mut Page<'_>, live: &Live) -> Result<(), fmt::Error> {
     page.counter("ledger_failed_calls", "calls that failed or were not answered in time", &failed)
 }
 
-fn of_waits(page: &mut Page<'_>, waited: Spans) -> Result<(), fmt::Error> {
+fn of_waits(page: &mut Page<'_>, waited: &Spans) -> Result<(), fmt::Error> {
     let help = "how long requests waited that had to ask the ledger; those decided in memory, nearly all, waited for nothing \
                 and are not in it";
-    page.histogram::<0>("ledger_wait", help, &[([], waited)])
+    page.histogram::<0>("ledger_wait", help, &[([], *waited)])
 }
 
 fn seconds(span: Nanos) -> f64 {

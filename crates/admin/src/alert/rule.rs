@@ -81,7 +81,7 @@ pub(crate) async fn rules(store: &Store) -> Stored<Vec<Rule>> {
     let changed: BTreeMap<String, String> = store.alert_rules().await?.into_iter().collect();
     let merged = defaults().into_iter().map(|rule| {
         let text = changed.get(&rule.id).map(String::as_str);
-        rule.as_written(text)
+        rule.changed_to(text)
     });
     Ok(merged.collect())
 }
@@ -93,7 +93,7 @@ impl Rule {
     }
 
     /// The rule as somebody changed it, if anybody did.
-    pub(crate) fn as_written(self, text: Option<&str>) -> Self {
+    pub(crate) fn changed_to(self, text: Option<&str>) -> Self {
         let Some(read) = text.and_then(|text| serde_json::from_str::<Self>(text).ok()) else { return self };
         // What a rule looks at is ours to say.
         Self { id: self.id, description: self.description, below: self.below, ..read }

@@ -153,5 +153,5 @@ struct Written {
 async fn written(admin: &Admin, id: &str) -> Result<Written, Problem> {
     let rule = Rule::of(id).ok_or_else(|| Problem::not_found("rule", id))?;
     let text = admin.store.alert_rule(id).await?;
-    Ok(Written { rule: rule.as_written(text.as_deref()), text })
+    Ok(Written { rule: rule.changed_to(text.as_deref()), text })
 }

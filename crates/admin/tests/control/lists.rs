@@ -133,7 +133,7 @@ async fn fill(world: &World, token: &str) {
         client: None,
     };
     let events = vec![event(EventKind::AppLimitExceeded, 5), event(EventKind::ClusterLimitExceeded, 3)];
-    let node = NodeId::new("node-09").unwrap();
-    let report = Report { node, totals: Counts::default(), apps: Vec::new(), events };
-    world.node.ledger().report_connections(&cluster, &report).await.unwrap();
+    let told =
+        Report { node: NodeId::new("node-09").unwrap(), totals: Counts::default(), apps: Vec::new(), events };
+    world.node.ledger().report_connections(&cluster, &told).await.unwrap();
 }
