@@ -2100,7 +2100,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sets many applications at once. If one of them is wrong, none is set. */
+        /**
+         * Sets many applications, and what clusters can stand, at once. If one of them is wrong, none is set. What is scheduled for an
+         *     application that is named is taken back, and told.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2510,8 +2513,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Puts everything back to what it was at a version, all of it or nothing. What did not change since stays; what was scheduled
-         *     since is taken back. Where a cluster changed since, this needs the role that changing one does.
+         * Puts everything back to what was in force at a version, all of it or nothing. What did not change since stays; what was
+         *     scheduled since is taken back (`unscheduled`). What was scheduled at that version stays scheduled if nothing has touched the
+         *     application since; if something has, before its time, it is not scheduled again (`not_restored`): schedule it anew if it is
+         *     wanted. Where a cluster changed since, this needs the role that changing one does.
          */
         post: {
             parameters: {
@@ -2534,7 +2539,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Imported"];
+                        "application/json": components["schemas"]["RolledBack"];
                     };
                 };
                 /** @description the request is not valid */
@@ -2803,7 +2808,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Changes how many connections an application may have. */
+        /**
+         * Changes how many connections an application may have. A change that is scheduled for it stays scheduled: with these limits
+         *     if it left them as they were, and with its own if it did not.
+         */
         put: {
             parameters: {
                 query?: never;
@@ -7266,11 +7274,18 @@ export interface components {
         EventKind: "metrics" | "alert" | "config_change" | "emergency" | "refusals";
         /** @description All policies, to be kept in a file and imported again. */
         Export: {
+            /** @description What the clusters can stand, by name, as a configuration file has it. */
+            clusters: components["schemas"]["ExportedCluster"][];
             /** @description The applications, by name, as a configuration file has them. */
             apps: components["schemas"]["ExportedApp"][];
         };
         /** @description An application as a configuration file has it. */
         ExportedApp: Record<string, never> & {
+            /** @description Its name. */
+            id: string;
+        };
+        /** @description A cluster as a configuration file has it. */
+        ExportedCluster: components["schemas"]["ClusterDocument"] & {
             /** @description Its name. */
             id: string;
         };
@@ -7297,6 +7312,11 @@ export interface components {
             /** @description The applications, as they are exported or written in a configuration file. */
             apps: Record<string, never>[];
             /**
+             * @description What clusters can stand, as it is exported or written in a configuration file. What is left out stays as it is; a cluster
+             *     is never added or removed. Changing one needs the role `admin`.
+             */
+            clusters?: Record<string, never>[] | null;
+            /**
              * @description Whether applications that are not named are removed.
              * @default false
              */
@@ -7318,6 +7338,8 @@ export interface components {
             version?: number | null;
             /** @description What changed, field by field. */
             changes: components["schemas"]["Difference"][];
+            /** @description Changes that were scheduled for what is set here, and that this takes back. */
+            unscheduled: components["schemas"]["Unscheduled"][];
         };
         /** @description The buckets of all applications. */
         L2Stats: {
@@ -8000,7 +8022,7 @@ export interface components {
             emergency_mode: boolean;
             /**
              * Format: double
-             * @description The ledger's latency in milliseconds, in the middle.
+             * @description What half of this node's calls to the ledger of the last minutes stayed under, in milliseconds.
              */
             redis_latency: number;
         };
@@ -8480,22 +8502,24 @@ export interface components {
             status: components["schemas"]["LedgerStatus"];
             /**
              * Format: double
-             * @description The latency that half of the last answers stayed under, in milliseconds.
+             * @description What half of this node's calls of the last five to ten minutes stayed under, in milliseconds: every call counts, those
+             *     too that failed, in steps of some 1.6 times the one before.
              */
             latency_p50: number;
             /**
              * Format: double
-             * @description The latency that 95 of 100 answers stayed under.
+             * @description What 95 of 100 stayed under.
              */
             latency_p95: number;
             /**
              * Format: double
-             * @description The latency that 99 of 100 answers stayed under.
+             * @description What 99 of 100 stayed under.
              */
             latency_p99: number;
             /**
              * Format: double
-             * @description The share of the last second in which a call was under way.
+             * @description The share of the last second in which a call was under way. There is no pool: a node has one line to each ledger, with
+             *     one call at a time on it; of several lines this is the busiest.
              */
             connection_pool_usage: number;
         };
@@ -8508,6 +8532,11 @@ export interface components {
         Rollback: {
             /** @description Why. */
             reason?: string | null;
+        };
+        /** @description What going back changed. */
+        RolledBack: components["schemas"]["Imported"] & {
+            /** @description Changes that were scheduled at that version, replaced before their time came, and not scheduled again by this. */
+            not_restored: components["schemas"]["Unscheduled"][];
         };
         /** @description When to raise an alert. */
         Rule: {
@@ -8712,6 +8741,16 @@ export interface components {
             tier: string;
             /** @description What came of it: `granted`, `passed_on` or `refused`. */
             outcome: string;
+        };
+        /** @description A change that was scheduled, and is not any more. */
+        Unscheduled: {
+            /** @description Of which application. */
+            app_id: string;
+            /**
+             * Format: int64
+             * @description When it was to take effect, in milliseconds since 1970.
+             */
+            effective_time: number;
         };
         /** @description An account. */
         User: {
