@@ -2,6 +2,9 @@ import type { components, paths } from './schema'
 
 export type Schemas = components['schemas']
 
+/** The most entries of a page: lists that are short enough are shown whole. */
+export const ALL = 1_000
+
 type Method = 'get' | 'put' | 'post' | 'delete'
 type Json<T> = T extends { content: { 'application/json': infer B } } ? B : never
 type Answer<O> = O extends { responses: infer R }

@@ -11,20 +11,44 @@ export interface paths {
         /** Lists the rules. */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Which page, from 1. */
+                    page?: number;
+                    /** @description The most entries of a page. */
+                    limit?: number;
+                    /** @description A part of the name, or of what stands for one; capitals do not matter. */
+                    search?: string;
+                    /** @description Whether the greatest comes first. If it is left out, the latest comes first by time, and the least by anything else. */
+                    descending?: boolean;
+                    /** @description Only those that raise alerts, or do not. */
+                    enabled?: boolean;
+                    /** @description Only those whose alerts are as bad as this. */
+                    severity?: "info" | "warning" | "critical";
+                    /** @description What to sort by. */
+                    sort?: "id" | "severity" | "for_s";
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
-                /** @description all rules */
+                /** @description a page of rules */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Rules"];
+                        "application/json": components["schemas"]["Listed_Rule"];
+                    };
+                };
+                /** @description the request is not valid */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description who is calling is not known */
@@ -80,12 +104,91 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        /** Changes a rule. */
-        put: {
+        /** Shows a rule. */
+        get: {
             parameters: {
                 query?: never;
                 header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description the rule */
+                200: {
+                    headers: {
+                        ETag?: string;
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Rule"];
+                    };
+                };
+                /** @description the request is not valid */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description who is calling is not known */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description the caller may not do this */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description there is no such thing */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description too many requests */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description the ledger or the database is out of reach */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        /** Changes a rule. With `If-Match` it must be as the caller has seen it. */
+        put: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "If-Match"?: string | null;
+                };
                 path: {
                     id: string;
                 };
@@ -100,6 +203,7 @@ export interface paths {
                 /** @description the rule */
                 200: {
                     headers: {
+                        ETag?: string;
                         [name: string]: unknown;
                     };
                     content: {
@@ -528,8 +632,10 @@ export interface paths {
                     page?: number;
                     /** @description The most entries of a page. */
                     limit?: number;
-                    /** @description A part of the name. */
+                    /** @description A part of the name, or of what stands for one; capitals do not matter. */
                     search?: string;
+                    /** @description Whether the greatest comes first. If it is left out, the latest comes first by time, and the least by anything else. */
+                    descending?: boolean;
                     /** @description Only those of this cluster. */
                     cluster?: string;
                     /** @description Only those of this priority. */
@@ -542,8 +648,6 @@ export interface paths {
                     status?: "normal" | "warning" | "critical";
                     /** @description What to sort by. */
                     sort?: "app_id" | "guaranteed_quota" | "burst_quota" | "priority" | "tokens" | "debt" | "requests" | "refused" | "version";
-                    /** @description Whether the greatest comes first. */
-                    descending?: boolean;
                 };
                 header?: never;
                 path?: never;
@@ -1417,20 +1521,42 @@ export interface paths {
         /** Lists the clusters. */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Which page, from 1. */
+                    page?: number;
+                    /** @description The most entries of a page. */
+                    limit?: number;
+                    /** @description A part of the name, or of what stands for one; capitals do not matter. */
+                    search?: string;
+                    /** @description Whether the greatest comes first. If it is left out, the latest comes first by time, and the least by anything else. */
+                    descending?: boolean;
+                    /** @description Only those in emergency mode, or not. */
+                    emergency?: boolean;
+                    /** @description What to sort by. */
+                    sort?: "cluster_id" | "capacity" | "promised" | "usage" | "apps";
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
-                /** @description all clusters */
+                /** @description a page of clusters */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Clusters"];
+                        "application/json": components["schemas"]["Listed_Cluster"];
+                    };
+                };
+                /** @description the request is not valid */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description who is calling is not known */
@@ -1974,7 +2100,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sets many applications at once. If one of them is wrong, none is set. */
+        /**
+         * Sets many applications, and what clusters can stand, at once. If one of them is wrong, none is set. What is scheduled for an
+         *     application that is named is taken back, and told.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2102,7 +2231,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the versions, the latest first. */
+        /** Lists the versions, by time; `search` looks at their reasons. */
         get: {
             parameters: {
                 query?: {
@@ -2110,6 +2239,14 @@ export interface paths {
                     page?: number;
                     /** @description The most entries of a page. */
                     limit?: number;
+                    /** @description A part of the name, or of what stands for one; capitals do not matter. */
+                    search?: string;
+                    /** @description Whether the greatest comes first. If it is left out, the latest comes first by time, and the least by anything else. */
+                    descending?: boolean;
+                    /** @description Only those that they made. */
+                    author?: string;
+                    /** @description Only those of this kind, like `rollback`. */
+                    kind?: string;
                 };
                 header?: never;
                 path?: never;
@@ -2376,8 +2513,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Puts everything back to what it was at a version, all of it or nothing. What did not change since stays; what was scheduled
-         *     since is taken back. Where a cluster changed since, this needs the role that changing one does.
+         * Puts everything back to what was in force at a version, all of it or nothing. What did not change since stays; what was
+         *     scheduled since is taken back (`unscheduled`). What was scheduled at that version stays scheduled if nothing has touched the
+         *     application since; if something has, before its time, it is not scheduled again (`not_restored`): schedule it anew if it is
+         *     wanted. Where a cluster changed since, this needs the role that changing one does.
          */
         post: {
             parameters: {
@@ -2400,7 +2539,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Imported"];
+                        "application/json": components["schemas"]["RolledBack"];
                     };
                 };
                 /** @description the request is not valid */
@@ -2669,7 +2808,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Changes how many connections an application may have. */
+        /**
+         * Changes how many connections an application may have. A change that is scheduled for it stays scheduled: with these limits
+         *     if it left them as they were, and with its own if it did not.
+         */
         put: {
             parameters: {
                 query?: never;
@@ -2803,10 +2945,23 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tells what last happened to the connections of an application. */
+        /** Lists what last happened to the connections of an application: at most a thousand events; `search` looks at their kinds. */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Which page, from 1. */
+                    page?: number;
+                    /** @description The most entries of a page. */
+                    limit?: number;
+                    /** @description A part of the name, or of what stands for one; capitals do not matter. */
+                    search?: string;
+                    /** @description Whether the greatest comes first. If it is left out, the latest comes first by time, and the least by anything else. */
+                    descending?: boolean;
+                    /** @description Only those of this node. */
+                    node?: string;
+                    /** @description What to sort by. */
+                    sort?: "timestamp" | "kind" | "count";
+                };
                 header?: never;
                 path: {
                     app_id: string;
@@ -2815,13 +2970,13 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description the newest first */
+                /** @description a page of events */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["ConnectionEvents"];
+                        "application/json": components["schemas"]["Listed_ConnectionEvent"];
                     };
                 };
                 /** @description the request is not valid */
@@ -3496,7 +3651,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the emergencies there were, the latest first. */
+        /** Lists the emergencies there were, by time; `search` looks at their reasons. */
         get: {
             parameters: {
                 query?: {
@@ -3504,6 +3659,14 @@ export interface paths {
                     page?: number;
                     /** @description The most entries of a page. */
                     limit?: number;
+                    /** @description A part of the name, or of what stands for one; capitals do not matter. */
+                    search?: string;
+                    /** @description Whether the greatest comes first. If it is left out, the latest comes first by time, and the least by anything else. */
+                    descending?: boolean;
+                    /** @description Only those of this cluster. */
+                    cluster_id?: string;
+                    /** @description Only those that were started like this. */
+                    cause?: "operator" | "usage";
                 };
                 header?: never;
                 path?: never;
@@ -4271,20 +4434,42 @@ export interface paths {
         /** Lists the nodes: this one, and those that share a ledger or its database. */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Which page, from 1. */
+                    page?: number;
+                    /** @description The most entries of a page. */
+                    limit?: number;
+                    /** @description A part of the name, or of what stands for one; capitals do not matter. */
+                    search?: string;
+                    /** @description Whether the greatest comes first. If it is left out, the latest comes first by time, and the least by anything else. */
+                    descending?: boolean;
+                    /** @description Only those of this cluster. */
+                    cluster?: string;
+                    /** @description What to sort by. */
+                    sort?: "node" | "requests" | "refused" | "held" | "connections";
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
-                /** @description the nodes that are known here */
+                /** @description a page of the nodes that are known here */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
                         "application/json": components["schemas"]["Nodes"];
+                    };
+                };
+                /** @description the request is not valid */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description who is calling is not known */
@@ -4434,20 +4619,44 @@ export interface paths {
         /** Lists the tokens of machines. */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Which page, from 1. */
+                    page?: number;
+                    /** @description The most entries of a page. */
+                    limit?: number;
+                    /** @description A part of the name, or of what stands for one; capitals do not matter. */
+                    search?: string;
+                    /** @description Whether the greatest comes first. If it is left out, the latest comes first by time, and the least by anything else. */
+                    descending?: boolean;
+                    /** @description Only those of this role. */
+                    role?: "viewer" | "operator" | "admin";
+                    /** @description Only those that they made. */
+                    created_by?: string;
+                    /** @description What to sort by. */
+                    sort?: "created_at" | "name" | "expires_at" | "last_used_at";
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
-                /** @description all tokens */
+                /** @description a page of tokens */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Tokens"];
+                        "application/json": components["schemas"]["Listed_Token"];
+                    };
+                };
+                /** @description the request is not valid */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description who is calling is not known */
@@ -4728,20 +4937,44 @@ export interface paths {
         /** Lists the accounts. */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Which page, from 1. */
+                    page?: number;
+                    /** @description The most entries of a page. */
+                    limit?: number;
+                    /** @description A part of the name, or of what stands for one; capitals do not matter. */
+                    search?: string;
+                    /** @description Whether the greatest comes first. If it is left out, the latest comes first by time, and the least by anything else. */
+                    descending?: boolean;
+                    /** @description Only those of this role. */
+                    role?: "viewer" | "operator" | "admin";
+                    /** @description Only those that can be used, or cannot. */
+                    enabled?: boolean;
+                    /** @description What to sort by. */
+                    sort?: "username" | "role" | "created_at" | "last_login_at";
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
-                /** @description all accounts */
+                /** @description a page of accounts */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Users"];
+                        "application/json": components["schemas"]["Listed_User"];
+                    };
+                };
+                /** @description the request is not valid */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description who is calling is not known */
@@ -4926,6 +5159,7 @@ export interface paths {
                 /** @description the account */
                 200: {
                     headers: {
+                        ETag?: string;
                         [name: string]: unknown;
                     };
                     content: {
@@ -4988,11 +5222,13 @@ export interface paths {
                 };
             };
         };
-        /** Changes what an account may do. Its sessions are over. */
+        /** Changes what an account may do. Its sessions are over. With `If-Match` it must be as the caller has seen it. */
         put: {
             parameters: {
                 query?: never;
-                header?: never;
+                header?: {
+                    "If-Match"?: string | null;
+                };
                 path: {
                     username: string;
                 };
@@ -5007,6 +5243,7 @@ export interface paths {
                 /** @description it was changed */
                 200: {
                     headers: {
+                        ETag?: string;
                         [name: string]: unknown;
                     };
                     content: {
@@ -5106,11 +5343,16 @@ export interface paths {
             };
         };
         post?: never;
-        /** Removes an account, and revokes the tokens that it made. One that is not there is as good as removed. */
+        /**
+         * Removes an account, and revokes the tokens that it made. One that is not there is as good as removed. With `If-Match` it
+         *     must be as the caller has seen it.
+         */
         delete: {
             parameters: {
                 query?: never;
-                header?: never;
+                header?: {
+                    "If-Match"?: string | null;
+                };
                 path: {
                     username: string;
                 };
@@ -5429,23 +5671,45 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the places that alerts are sent to. */
+        /** Lists the places that alerts are sent to; `search` looks at their addresses. */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Which page, from 1. */
+                    page?: number;
+                    /** @description The most entries of a page. */
+                    limit?: number;
+                    /** @description A part of the name, or of what stands for one; capitals do not matter. */
+                    search?: string;
+                    /** @description Whether the greatest comes first. If it is left out, the latest comes first by time, and the least by anything else. */
+                    descending?: boolean;
+                    /** @description Only those that anything is sent to, or nothing. */
+                    enabled?: boolean;
+                    /** @description What to sort by. */
+                    sort?: "created_at" | "url";
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
-                /** @description all places */
+                /** @description a page of places */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Webhooks"];
+                        "application/json": components["schemas"]["Listed_Webhook"];
+                    };
+                };
+                /** @description the request is not valid */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
                 /** @description who is calling is not known */
@@ -6585,13 +6849,6 @@ export interface components {
             /** @description Why it is changed, for those who read it later. */
             reason?: string | null;
         };
-        /** @description All clusters. */
-        Clusters: {
-            /** @description The clusters, by name. */
-            data: components["schemas"]["Cluster"][];
-            /** @description How many there are. */
-            total: number;
-        };
         /** @description What became of an application's demand, and what would have. */
         Comparison: {
             /** @description Which application. */
@@ -6683,11 +6940,6 @@ export interface components {
             count: number;
             /** @description From where, if it was one client. */
             client_ip?: string | null;
-        };
-        /** @description The last events of an application. */
-        ConnectionEvents: {
-            /** @description The newest first. */
-            data: components["schemas"]["ConnectionEvent"][];
         };
         /** @description How many connections an application may have. */
         ConnectionLimits: {
@@ -7022,11 +7274,18 @@ export interface components {
         EventKind: "metrics" | "alert" | "config_change" | "emergency" | "refusals";
         /** @description All policies, to be kept in a file and imported again. */
         Export: {
+            /** @description What the clusters can stand, by name, as a configuration file has it. */
+            clusters: components["schemas"]["ExportedCluster"][];
             /** @description The applications, by name, as a configuration file has them. */
             apps: components["schemas"]["ExportedApp"][];
         };
         /** @description An application as a configuration file has it. */
         ExportedApp: Record<string, never> & {
+            /** @description Its name. */
+            id: string;
+        };
+        /** @description A cluster as a configuration file has it. */
+        ExportedCluster: components["schemas"]["ClusterDocument"] & {
             /** @description Its name. */
             id: string;
         };
@@ -7053,6 +7312,11 @@ export interface components {
             /** @description The applications, as they are exported or written in a configuration file. */
             apps: Record<string, never>[];
             /**
+             * @description What clusters can stand, as it is exported or written in a configuration file. What is left out stays as it is; a cluster
+             *     is never added or removed. Changing one needs the role `admin`.
+             */
+            clusters?: Record<string, never>[] | null;
+            /**
              * @description Whether applications that are not named are removed.
              * @default false
              */
@@ -7074,6 +7338,8 @@ export interface components {
             version?: number | null;
             /** @description What changed, field by field. */
             changes: components["schemas"]["Difference"][];
+            /** @description Changes that were scheduled for what is set here, and that this takes back. */
+            unscheduled: components["schemas"]["Unscheduled"][];
         };
         /** @description The buckets of all applications. */
         L2Stats: {
@@ -7249,6 +7515,81 @@ export interface components {
             limit: number;
         };
         /** @description A page of a list. */
+        Listed_Cluster: {
+            /** @description The entries of this page. */
+            data: (components["schemas"]["ClusterDocument"] & {
+                /** @description Its name. */
+                cluster_id: string;
+                /**
+                 * Format: int64
+                 * @description The version of its policies.
+                 */
+                version: number;
+                /**
+                 * Format: int64
+                 * @description Another one whenever the ledger finds that it has lost something.
+                 */
+                epoch: number;
+                /**
+                 * Format: int64
+                 * @description What all guarantees add up to, in tokens per second.
+                 */
+                promised: number;
+                /**
+                 * Format: int64
+                 * @description The most that they may add up to.
+                 */
+                promisable: number;
+                /**
+                 * Format: int64
+                 * @description Headroom for anybody, in tokens.
+                 */
+                available: number;
+                /**
+                 * Format: double
+                 * @description The share of the capacity that was granted over the last second.
+                 */
+                usage: number;
+                /**
+                 * Format: double
+                 * @description How much overload cuts of allocations above the guarantee.
+                 */
+                overload_cut: number;
+                /** @description Whether it is in emergency mode. */
+                emergency: boolean;
+                /**
+                 * Format: int64
+                 * @description How many applications it has.
+                 */
+                apps: number;
+                /**
+                 * Format: int64
+                 * @description How many nodes are heard of.
+                 */
+                nodes: number;
+                /**
+                 * Format: int64
+                 * @description How many nodes fell silent and are still remembered.
+                 */
+                silent_nodes: number;
+            })[];
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+            /**
+             * Format: int32
+             * @description The number of this page, from 1.
+             */
+            page: number;
+            /**
+             * Format: int32
+             * @description The most entries of a page.
+             */
+            limit: number;
+        };
+        /** @description A page of a list. */
         Listed_Connection: {
             /** @description The entries of this page. */
             data: {
@@ -7275,6 +7616,95 @@ export interface components {
                 last_seen: number;
                 /** @description What became of it. */
                 status: string;
+            }[];
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+            /**
+             * Format: int32
+             * @description The number of this page, from 1.
+             */
+            page: number;
+            /**
+             * Format: int32
+             * @description The most entries of a page.
+             */
+            limit: number;
+        };
+        /** @description A page of a list. */
+        Listed_ConnectionEvent: {
+            /** @description The entries of this page. */
+            data: {
+                /**
+                 * Format: int64
+                 * @description When, in milliseconds since 1970.
+                 */
+                timestamp: number;
+                /** @description On which node. */
+                node: string;
+                /** @description What. */
+                kind: string;
+                /**
+                 * Format: int64
+                 * @description How often.
+                 */
+                count: number;
+                /** @description From where, if it was one client. */
+                client_ip?: string | null;
+            }[];
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+            /**
+             * Format: int32
+             * @description The number of this page, from 1.
+             */
+            page: number;
+            /**
+             * Format: int32
+             * @description The most entries of a page.
+             */
+            limit: number;
+        };
+        /** @description A page of a list. */
+        Listed_NodeReport: {
+            /** @description The entries of this page. */
+            data: {
+                /** @description Its name. */
+                node: string;
+                /**
+                 * Format: int64
+                 * @description When it said so, in milliseconds since 1970.
+                 */
+                timestamp: number;
+                /**
+                 * Format: int64
+                 * @description Requests that passed in the last second.
+                 */
+                requests: number;
+                /**
+                 * Format: int64
+                 * @description Requests that were refused in the last second.
+                 */
+                refused: number;
+                /**
+                 * Format: int64
+                 * @description Tokens that it holds.
+                 */
+                held: number;
+                /**
+                 * Format: int64
+                 * @description Its open connections.
+                 */
+                connections: number;
+                /** @description How it stands with the ledger of each cluster. */
+                clusters: {
+                    [key: string]: components["schemas"]["NodeCluster"];
+                };
             }[];
             /**
              * Format: int64
@@ -7341,6 +7771,130 @@ export interface components {
             limit: number;
         };
         /** @description A page of a list. */
+        Listed_Rule: {
+            /** @description The entries of this page. */
+            data: {
+                /** @description Its name. */
+                id: string;
+                /** @description What it looks at. */
+                description: string;
+                /** @description Whether it raises alerts. */
+                enabled: boolean;
+                /**
+                 * Format: double
+                 * @description The number at which it does.
+                 */
+                threshold: number;
+                /** @description Whether it does below that number, and not above. */
+                below: boolean;
+                /**
+                 * Format: int32
+                 * @description For how many seconds it must be so.
+                 */
+                for_s: number;
+                /** @description How bad it is. */
+                severity: components["schemas"]["Severity"];
+            }[];
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+            /**
+             * Format: int32
+             * @description The number of this page, from 1.
+             */
+            page: number;
+            /**
+             * Format: int32
+             * @description The most entries of a page.
+             */
+            limit: number;
+        };
+        /** @description A page of a list. */
+        Listed_Token: {
+            /** @description The entries of this page. */
+            data: {
+                /** @description What it is revoked by. */
+                id: string;
+                /** @description What it is for. */
+                name: string;
+                /** @description What it may do. */
+                role: components["schemas"]["Role"];
+                /** @description Who made it. */
+                created_by: string;
+                /**
+                 * Format: int64
+                 * @description When, in milliseconds since 1970.
+                 */
+                created_at: number;
+                /**
+                 * Format: int64
+                 * @description Until when it is good.
+                 */
+                expires_at: number;
+                /**
+                 * Format: int64
+                 * @description When it was last used, to the minute.
+                 */
+                last_used_at?: number | null;
+            }[];
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+            /**
+             * Format: int32
+             * @description The number of this page, from 1.
+             */
+            page: number;
+            /**
+             * Format: int32
+             * @description The most entries of a page.
+             */
+            limit: number;
+        };
+        /** @description A page of a list. */
+        Listed_User: {
+            /** @description The entries of this page. */
+            data: {
+                /** @description Its name. */
+                username: string;
+                /** @description What it may do. */
+                role: components["schemas"]["Role"];
+                /** @description Whether it can be used. */
+                enabled: boolean;
+                /** @description Whether its password has to be changed before anything else. */
+                must_change_password: boolean;
+                /**
+                 * Format: int64
+                 * @description When it was made, in milliseconds since 1970.
+                 */
+                created_at: number;
+                /**
+                 * Format: int64
+                 * @description When it was last used to log in.
+                 */
+                last_login_at?: number | null;
+            }[];
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+            /**
+             * Format: int32
+             * @description The number of this page, from 1.
+             */
+            page: number;
+            /**
+             * Format: int32
+             * @description The most entries of a page.
+             */
+            limit: number;
+        };
+        /** @description A page of a list. */
         Listed_Version: {
             /** @description The entries of this page. */
             data: {
@@ -7367,6 +7921,38 @@ export interface components {
                 effective_time?: number | null;
                 /** @description What changed. */
                 changes: components["schemas"]["Change"][];
+            }[];
+            /**
+             * Format: int64
+             * @description How many there are in all.
+             */
+            total: number;
+            /**
+             * Format: int32
+             * @description The number of this page, from 1.
+             */
+            page: number;
+            /**
+             * Format: int32
+             * @description The most entries of a page.
+             */
+            limit: number;
+        };
+        /** @description A page of a list. */
+        Listed_Webhook: {
+            /** @description The entries of this page. */
+            data: {
+                /** @description What it is removed by. */
+                id: string;
+                /** @description Where. */
+                url: string;
+                /** @description Whether anything is sent there. */
+                enabled: boolean;
+                /**
+                 * Format: int64
+                 * @description When it was added, in milliseconds since 1970.
+                 */
+                created_at: number;
             }[];
             /**
              * Format: int64
@@ -7436,7 +8022,7 @@ export interface components {
             emergency_mode: boolean;
             /**
              * Format: double
-             * @description The ledger's latency in milliseconds, in the middle.
+             * @description What half of this node's calls to the ledger of the last minutes stayed under, in milliseconds.
              */
             redis_latency: number;
         };
@@ -7617,49 +8203,13 @@ export interface components {
             /** @description Over all its applications. */
             totals: components["schemas"]["ConnectionCounts"];
         };
-        /** @description How a node is doing. */
-        NodeReport: {
-            /** @description Its name. */
-            node: string;
-            /**
-             * Format: int64
-             * @description When it said so, in milliseconds since 1970.
-             */
-            timestamp: number;
-            /**
-             * Format: int64
-             * @description Requests that passed in the last second.
-             */
-            requests: number;
-            /**
-             * Format: int64
-             * @description Requests that were refused in the last second.
-             */
-            refused: number;
-            /**
-             * Format: int64
-             * @description Tokens that it holds.
-             */
-            held: number;
-            /**
-             * Format: int64
-             * @description Its open connections.
-             */
-            connections: number;
-            /** @description How it stands with the ledger of each cluster. */
-            clusters: {
-                [key: string]: components["schemas"]["NodeCluster"];
-            };
-        };
         /** @description The nodes that are known here. */
-        Nodes: {
-            /** @description This node, and those that share a ledger or its database. */
-            data: components["schemas"]["NodeReport"][];
+        Nodes: components["schemas"]["Listed_NodeReport"] & {
             /**
              * Format: int64
-             * @description How many nodes the ledger hears of, in the largest cluster.
+             * @description How many nodes the ledger hears of, in the largest cluster; there may be more than tell how they are doing.
              */
-            total: number;
+            heard: number;
         };
         /** @description What was spent on one operation. */
         OperationShare: {
@@ -7952,22 +8502,24 @@ export interface components {
             status: components["schemas"]["LedgerStatus"];
             /**
              * Format: double
-             * @description The latency that half of the last answers stayed under, in milliseconds.
+             * @description What half of this node's calls of the last five to ten minutes stayed under, in milliseconds: every call counts, those
+             *     too that failed, in steps of some 1.6 times the one before.
              */
             latency_p50: number;
             /**
              * Format: double
-             * @description The latency that 95 of 100 answers stayed under.
+             * @description What 95 of 100 stayed under.
              */
             latency_p95: number;
             /**
              * Format: double
-             * @description The latency that 99 of 100 answers stayed under.
+             * @description What 99 of 100 stayed under.
              */
             latency_p99: number;
             /**
              * Format: double
-             * @description The share of the last second in which a call was under way.
+             * @description The share of the last second in which a call was under way. There is no pool: a node has one line to each ledger, with
+             *     one call at a time on it; of several lines this is the busiest.
              */
             connection_pool_usage: number;
         };
@@ -7980,6 +8532,11 @@ export interface components {
         Rollback: {
             /** @description Why. */
             reason?: string | null;
+        };
+        /** @description What going back changed. */
+        RolledBack: components["schemas"]["Imported"] & {
+            /** @description Changes that were scheduled at that version, replaced before their time came, and not scheduled again by this. */
+            not_restored: components["schemas"]["Unscheduled"][];
         };
         /** @description When to raise an alert. */
         Rule: {
@@ -8019,11 +8576,6 @@ export interface components {
              */
             for_s?: number | null;
             severity?: components["schemas"]["Severity"] | null;
-        };
-        /** @description All rules. */
-        Rules: {
-            /** @description The rules, by name. */
-            data: components["schemas"]["Rule"][];
         };
         /** @description A session that was opened, or goes on. */
         SessionOpened: {
@@ -8156,13 +8708,6 @@ export interface components {
             /** @description What to send as `Authorization: Bearer`. */
             secret: string;
         };
-        /** @description All tokens. */
-        Tokens: {
-            /** @description The tokens, the latest first. */
-            data: components["schemas"]["Token"][];
-            /** @description How many there are. */
-            total: number;
-        };
         /** @description A busy application. */
         TopApp: {
             /** @description Which application. */
@@ -8197,6 +8742,16 @@ export interface components {
             /** @description What came of it: `granted`, `passed_on` or `refused`. */
             outcome: string;
         };
+        /** @description A change that was scheduled, and is not any more. */
+        Unscheduled: {
+            /** @description Of which application. */
+            app_id: string;
+            /**
+             * Format: int64
+             * @description When it was to take effect, in milliseconds since 1970.
+             */
+            effective_time: number;
+        };
         /** @description An account. */
         User: {
             /** @description Its name. */
@@ -8228,13 +8783,6 @@ export interface components {
         UserWithPassword: components["schemas"]["User"] & {
             /** @description The password, if one was made. */
             password?: string | null;
-        };
-        /** @description All accounts. */
-        Users: {
-            /** @description The accounts, by name. */
-            data: components["schemas"]["User"][];
-            /** @description How many there are. */
-            total: number;
         };
         /**
          * @description Whether a request passed.
@@ -8290,11 +8838,6 @@ export interface components {
         WebhookWithSecret: components["schemas"]["Webhook"] & {
             /** @description The key of the HMAC-SHA256 in `X-Tollgate-Signature`. */
             secret: string;
-        };
-        /** @description All places. */
-        Webhooks: {
-            /** @description The places, the earliest first. */
-            data: components["schemas"]["Webhook"][];
         };
         /** @description A policy to try on recorded demand. */
         WhatIf: {

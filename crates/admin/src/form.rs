@@ -1,5 +1,6 @@
 //! Reads the body of a call: everything that is wrong with it is said at once.
 
+use crate::auth::Role;
 use crate::problem::{FieldError, Problem};
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
@@ -43,6 +44,15 @@ impl Form {
             return self.wrong(key, "malformed", "has control characters", expected);
         }
         Some(text)
+    }
+
+    /// What somebody may do, which must be said.
+    pub(crate) fn role(&mut self) -> Option<Role> {
+        let role = self.word("role", &Role::ALL);
+        if role.is_none() && !self.has_fault("role") {
+            self.missing("role", "one of viewer, operator, admin");
+        }
+        role
     }
 
     /// A whole number within bounds.

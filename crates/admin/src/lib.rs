@@ -20,6 +20,7 @@ mod drift;
 mod event;
 mod form;
 mod history;
+mod line;
 mod live;
 mod metrics;
 mod observer;

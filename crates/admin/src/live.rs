@@ -3,6 +3,7 @@
 #![allow(clippy::cast_possible_truncation, reason = "points of charts are single precision")]
 
 use crate::history::{self, APP_WIDTH, Recorder, of_all, of_app};
+use crate::line::{Line, Lines};
 use crate::plane::Plane;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,9 +13,6 @@ use tollgate_ledger::connection::Counts as ConnectionCounts;
 use tollgate_ledger::protocol::{AppView, ClusterView, MAX_PAGE};
 use tollgate_node::desk::Standing;
 use tollgate_node::{App, Counts};
-
-/// How many answers of the ledger its latency is told from.
-const LATENCIES: usize = 600;
 
 /// What happened in a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -52,18 +50,7 @@ pub(crate) struct Live {
     pub(crate) clusters: BTreeMap<ClusterId, ClusterView>,
     pub(crate) standing: BTreeMap<ClusterId, Standing>,
     pub(crate) connections: ConnectionCounts,
-    /// Latencies of the ledger's last answers, in milliseconds, sorted.
-    pub(crate) latencies: Arc<[f32]>,
-    /// The share of the last second in which a call to the ledger was under way.
-    pub(crate) line_use: f64,
-}
-
-impl Live {
-    /// A percentile of the ledger's latency, in milliseconds.
-    pub(crate) fn latency(&self, percent: usize) -> f64 {
-        let last = self.latencies.len().saturating_sub(1);
-        self.latencies.get(last * percent / 100).copied().map_or(0.0, f64::from)
-    }
+    pub(crate) line: Line,
 }
 
 /// Reads how things stand, once a second.
@@ -74,8 +61,7 @@ pub(crate) struct Sampler {
     views: BTreeMap<AppId, Arc<AppView>>,
     /// Where the reading of each cluster's applications has got to.
     cursors: BTreeMap<ClusterId, AppId>,
-    latencies: Vec<f32>,
-    calls: u64,
+    lines: Lines,
 }
 
 impl Sampler {
@@ -97,7 +83,7 @@ impl Sampler {
         self.views.retain(|id, _| apps.iter().any(|app| app.id() == id));
         let operations = self.read_counts(&apps, &mut live);
         Self::read_connections(plane, &mut live);
-        self.read_latency(&mut live);
+        live.line = self.lines.look(&live.standing, now);
         let mut recorder = recorder.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         record(&mut recorder, &live, &operations, self.new_connections(&live));
         live
@@ -152,24 +138,6 @@ impl Sampler {
                 }
             }
         }
-    }
-
-    fn read_latency(&mut self, live: &mut Live) {
-        let calls: u64 = live.standing.values().map(|standing| standing.calls.made).sum();
-        let millis = live.standing.values().map(|standing| standing.calls.latency.get() as f64 / 1e6);
-        let slowest = millis.fold(0.0, f64::max);
-        let made = calls.saturating_sub(self.calls);
-        if made > 0 {
-            if self.latencies.len() == LATENCIES {
-                self.latencies.remove(0);
-            }
-            self.latencies.push(slowest as f32);
-        }
-        live.line_use = (made as f64 * slowest / 1_000.0).min(1.0);
-        self.calls = calls;
-        let mut sorted = self.latencies.clone();
-        sorted.sort_by(f32::total_cmp);
-        live.latencies = sorted.into();
     }
 
     /// Connections refused and leaked since the last time.
@@ -254,7 +222,7 @@ fn record(
         set(history::cost_of(operation), *cost);
     }
     values[of_all::USAGE] = clusters().map(|view| view.usage.as_f64()).fold(0.0, f64::max) as f32;
-    values[of_all::LATENCY_MS] = live.latency(50) as f32;
+    values[of_all::LATENCY_MS] = live.line.latency(50) as f32;
     recorder.add_overall(at, &values);
     for (id, app) in &live.apps {
         recorder.add_app(at, id, &app_values(app));

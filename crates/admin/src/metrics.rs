@@ -22,7 +22,7 @@ use std::sync::Arc;
 use tollgate_core::id::ClusterId;
 use tollgate_core::reason::Reason;
 use tollgate_core::units::Nanos;
-use tollgate_node::{WAIT_BOUNDS, Waited};
+use tollgate_node::{SPAN_BOUNDS, Spans};
 
 /// Another part of the process that has something to tell.
 pub trait Source: Debug + Send + Sync {
@@ -117,6 +117,24 @@ impl Page<'_> {
         rows: &[([(&str, &str); N], f64)],
     ) -> Result<(), fmt::Error> {
         self.gauge_in(name, help, None, rows)
+    }
+
+    /// How long something took, in seconds.
+    fn histogram<const N: usize>(
+        &mut self,
+        name: &str,
+        help: &str,
+        rows: &[([(&str, &str); N], Spans)],
+    ) -> Result<(), fmt::Error> {
+        let kind = MetricType::Histogram;
+        let mut family = self.encoder.encode_descriptor(name, help, Some(&Unit::Seconds), kind)?;
+        for (labels, spans) in rows {
+            let bounds = SPAN_BOUNDS.iter().map(|bound| seconds(*bound)).chain([f64::INFINITY]);
+            let buckets: Vec<(f64, u64)> = bounds.zip(spans.counts).collect();
+            let (sum, count) = (seconds(spans.total), spans.count());
+            family.encode_family(labels)?.encode_histogram::<NoLabelSet>(sum, count, &buckets, None)?;
+        }
+        Ok(())
     }
 
     fn gauge_in<const N: usize>(
@@ -288,29 +306,18 @@ fn of_ledger(page: &mut Page<'_>, live: &Live) -> Result<(), fmt::Error> {
         Some(&Unit::Seconds),
         &latency,
     )?;
-    let percentiles: Vec<_> = [("50", 50), ("95", 95), ("99", 99)]
-        .map(|(name, percent)| ([("percentile", name)], live.latency(percent) / 1e3))
-        .into();
-    page.gauge_in(
-        "ledger_latency_sampled",
-        "how long the ledger's answers of the last minutes took",
-        Some(&Unit::Seconds),
-        &percentiles,
-    )?;
+    let took: Vec<_> = live.standing.iter().map(|(id, s)| ([("cluster", &**id)], s.calls.took)).collect();
+    page.histogram("ledger_call", "how long calls to the ledger took, those too that failed", &took)?;
     let calls: Vec<_> = live.standing.iter().map(|(id, s)| ([("cluster", &**id)], s.calls.made)).collect();
     page.counter("ledger_calls", "calls to the ledger", &calls)?;
     let failed: Vec<_> = live.standing.iter().map(|(id, s)| ([("cluster", &**id)], s.calls.failed)).collect();
     page.counter("ledger_failed_calls", "calls that failed or were not answered in time", &failed)
 }
 
-fn of_waits(page: &mut Page<'_>, waited: &Waited) -> Result<(), fmt::Error> {
-    let bounds = WAIT_BOUNDS.iter().map(|bound| seconds(*bound)).chain([f64::INFINITY]);
-    let buckets: Vec<(f64, u64)> = bounds.zip(waited.counts).collect();
-    let help = "how long requests waited for the ledger; those decided in memory did not";
-    let mut family =
-        page.encoder.encode_descriptor("decision_wait", help, Some(&Unit::Seconds), MetricType::Histogram)?;
-    let count = waited.counts.iter().sum();
-    family.encode_histogram::<NoLabelSet>(seconds(waited.total), count, &buckets, None)
+fn of_waits(page: &mut Page<'_>, waited: &Spans) -> Result<(), fmt::Error> {
+    let help = "how long requests waited that had to ask the ledger; those decided in memory, nearly all, waited for nothing \
+                and are not in it";
+    page.histogram::<0>("ledger_wait", help, &[([], *waited)])
 }
 
 fn seconds(span: Nanos) -> f64 {

@@ -15,7 +15,7 @@ use tollgate_ledger::protocol::{AppView, Changes, ClusterView, LedgerError, MAX_
 use tollgate_ledger::{Answer, Board, Ledger, Slots};
 use tollgate_node::connection::Connections;
 use tollgate_node::desk::Standing;
-use tollgate_node::{App, DecisionId, Node, Record, Unexplained, Waited};
+use tollgate_node::{App, DecisionId, Node, Record, Spans, Unexplained};
 
 /// How long an operator waits for the ledger.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -34,7 +34,7 @@ pub(crate) trait Plane: Send + Sync {
     /// A decision, from whichever node has it.
     fn explain(&self, id: DecisionId) -> Explained<'_>;
     fn strangers_refused(&self) -> u64;
-    fn waited(&self) -> Waited;
+    fn waited(&self) -> Spans;
     fn connections(&self, cluster: &str) -> Option<&Connections>;
     /// The time by which connections are dated.
     fn now(&self) -> Nanos;
@@ -98,7 +98,7 @@ impl<L: Ledger + Slots + Board + 'static> Plane for Node<L> {
         Self::strangers_refused(self)
     }
 
-    fn waited(&self) -> Waited {
+    fn waited(&self) -> Spans {
         Self::waited(self)
     }
 

@@ -167,6 +167,14 @@ impl Problem {
     }
 }
 
+/// What is special about the case, or else what kind of problem it is.
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let first = self.errors.first().map(|error| &error.message);
+        f.write_str(self.detail.as_ref().or(first).unwrap_or(&self.title))
+    }
+}
+
 impl From<Errors> for Problem {
     fn from(errors: Errors) -> Self {
         Self::invalid(errors.iter().map(FieldError::from).collect())

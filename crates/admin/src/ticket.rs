@@ -56,6 +56,24 @@ mod tests {
     }
 
     #[test]
+    fn so_many_are_out_at_once_and_no_more_until_some_have_expired() {
+        let tickets = Tickets::default();
+        let until = |until| Holder { caller: ann(), until };
+        {
+            let mut out = tickets.out.lock().unwrap();
+            out.extend((0..MAX_OUT - 2).map(|number| (number.to_string(), until(100))));
+            out.insert("early".into(), until(50));
+        }
+        let last = tickets.issue(ann(), 0).expect("there is room for one");
+        assert_eq!(tickets.out.lock().unwrap().len(), 10_000);
+        assert_eq!(tickets.issue(ann(), 49), None);
+        assert!(tickets.issue(ann(), 50).is_some(), "one has expired");
+        assert_eq!(tickets.issue(ann(), 50), None);
+        assert!(tickets.redeem(&last, 50).is_some());
+        assert!(tickets.issue(ann(), 50).is_some(), "one was taken in");
+    }
+
+    #[test]
     fn a_ticket_is_good_once_and_for_half_a_minute() {
         let tickets = Tickets::default();
         let ticket = tickets.issue(ann(), 0).unwrap();

@@ -280,6 +280,22 @@ mod tests {
     }
 
     #[test]
+    fn what_one_has_its_neighbour_cannot_have() {
+        // The burst of `a` is so large that only the cluster binds it.
+        let on = world(&[("a", 1_000, 800_000), ("b", 6_000, 6_000)]);
+        let mut off = on.clone();
+        off.apps.get_mut("b").unwrap().enabled = false;
+        let demand = [steady("a", 5_000, 60), steady("b", 6_000, 60)];
+        let (beside, alone) = (outcome(&on, &demand, "a"), outcome(&off, &demand, "a"));
+        assert_eq!(outcome(&on, &demand, "b").granted, 60 * 6_000, "what was promised");
+        // A minute at 10,000 a second, and 1.2 seconds' worth from before: `b` leaves 252,000 of that, `a` wants 300,000.
+        let left = 60 * 10_000 + 12_000 - 60 * 6_000;
+        assert!((60 * 1_000..=left).contains(&beside.granted), "{beside:?}");
+        assert!(beside.refused >= 60 * 5_000 - left, "{beside:?}");
+        assert_eq!((alone.granted, alone.refused), (60 * 5_000, 0), "half of the cluster is free for it");
+    }
+
+    #[test]
     fn other_prices_change_what_the_same_requests_cost() {
         let total = |operation, requests, consumed| OperationTotal { operation, requests, consumed };
         // Base 1 and 5, and a unit of bandwidth for each request.

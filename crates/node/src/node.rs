@@ -12,10 +12,10 @@ use crate::names::Names;
 use crate::permit::Permit;
 use crate::request::Request;
 use crate::roster::Roster;
+use crate::spans::{SharedSpans, Spans};
 use crate::speak::{Ticket, deliver};
 use crate::sync::lock;
 use crate::trace::TraceParent;
-use crate::waits::{Waited, Waits};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -71,7 +71,7 @@ pub(crate) struct Inner<L> {
     prices: PriceList,
     pub(crate) recorder: Recorder,
     pub(crate) inquiries: Inquiries,
-    waits: Waits,
+    waits: SharedSpans,
     pub(crate) names: Names,
     /// Said once, when the node stops.
     closing: watch::Sender<bool>,
@@ -138,7 +138,7 @@ impl<L: Ledger + Slots + 'static> Node<L> {
             prices: *policy.prices(),
             recorder: Recorder::default(),
             inquiries: Inquiries::default(),
-            waits: Waits::default(),
+            waits: SharedSpans::default(),
             names: Names::default(),
             closing: watch::Sender::new(false),
             tasks: tokio::sync::Mutex::default(),
@@ -253,8 +253,8 @@ impl<L: Ledger + Slots + 'static> Node<L> {
         self.inner.desks.iter().map(|(id, counter)| (id.clone(), lock(&counter.desk).standing(now))).collect()
     }
 
-    /// How long requests waited for the ledger.
-    pub fn waited(&self) -> Waited {
+    /// How long requests waited for the ledger, of those that had to ask it.
+    pub fn waited(&self) -> Spans {
         self.inner.waits.read()
     }
 

@@ -23,7 +23,7 @@ pub(crate) struct Rule {
 }
 
 /// How bad something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Severity {
     /// Good to know.
@@ -80,16 +80,24 @@ rules! {
 pub(crate) async fn rules(store: &Store) -> Stored<Vec<Rule>> {
     let changed: BTreeMap<String, String> = store.alert_rules().await?.into_iter().collect();
     let merged = defaults().into_iter().map(|rule| {
-        let read = changed.get(&rule.id).and_then(|text| serde_json::from_str::<Rule>(text).ok());
-        // What a rule looks at is ours to say.
-        read.map_or(rule.clone(), |read| Rule {
-            id: rule.id,
-            description: rule.description,
-            below: rule.below,
-            ..read
-        })
+        let text = changed.get(&rule.id).map(String::as_str);
+        rule.changed_to(text)
     });
     Ok(merged.collect())
+}
+
+impl Rule {
+    /// The rule of that name as it is unless somebody changed it.
+    pub(crate) fn of(id: &str) -> Option<Self> {
+        defaults().into_iter().find(|rule| rule.id == id)
+    }
+
+    /// The rule as somebody changed it, if anybody did.
+    pub(crate) fn changed_to(self, text: Option<&str>) -> Self {
+        let Some(read) = text.and_then(|text| serde_json::from_str::<Self>(text).ok()) else { return self };
+        // What a rule looks at is ours to say.
+        Self { id: self.id, description: self.description, below: self.below, ..read }
+    }
 }
 
 /// The rules as they are unless somebody changed them.

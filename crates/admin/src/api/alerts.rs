@@ -1,23 +1,16 @@
-//! Alerts, their rules, and where they are sent.
+//! Alerts.
 
-use super::page::{Listed, Paging, Params, Segment};
-use crate::alert::{self, Rule, Severity};
-use crate::auth::{Administrator, Operator, Viewer};
+use super::page::{Listed, PageParams, Paging, Params, Segment};
+use crate::alert;
+use crate::auth::{Operator, Viewer};
 use crate::clock;
-use crate::form::Form;
-use crate::problem::{FieldError, Problem};
-use crate::secret;
+use crate::problem::Problem;
 use crate::state::{Admin, Shared};
-use crate::store::{AlertRow, WebhookRow};
+use crate::store::AlertRow;
 use axum::Json;
 use axum::extract::State;
-use http::StatusCode;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
-
-/// The most places that alerts are sent to.
-const MAX_WEBHOOKS: usize = 20;
 
 /// Something that is, or was, not as it should be.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -74,12 +67,6 @@ impl From<AlertRow> for Alert {
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListAlerts {
-    /// Which page, from 1.
-    #[param(minimum = 1, maximum = 100_000, default = 1)]
-    page: Option<u32>,
-    /// The most entries of a page.
-    #[param(minimum = 1, maximum = 1_000, default = 20)]
-    limit: Option<u32>,
     /// Only those in this state.
     #[param(inline)]
     state: Option<AlertState>,
@@ -100,79 +87,16 @@ pub(crate) enum AlertState {
     All,
 }
 
-/// All rules.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct Rules {
-    /// The rules, by name.
-    data: Vec<Rule>,
-}
-
-/// A rule as it shall be. What is left out stays.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "describes what is read field by field")]
-pub(crate) struct RuleInput {
-    /// Whether it raises alerts.
-    enabled: Option<bool>,
-    /// The number at which it does.
-    #[schema(minimum = 0, maximum = 1_000_000_000_000i64)]
-    threshold: Option<f64>,
-    /// For how many seconds it must be so.
-    #[schema(minimum = 0, maximum = 3_600)]
-    for_s: Option<u32>,
-    /// How bad it is.
-    severity: Option<Severity>,
-}
-
-/// A place that alerts are sent to.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct Webhook {
-    /// What it is removed by.
-    id: String,
-    /// Where.
-    url: String,
-    /// Whether anything is sent there.
-    enabled: bool,
-    /// When it was added, in milliseconds since 1970.
-    created_at: i64,
-}
-
-/// All places.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct Webhooks {
-    /// The places, the earliest first.
-    data: Vec<Webhook>,
-}
-
-/// A new place that alerts are sent to.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "describes what is read field by field")]
-pub(crate) struct NewWebhook {
-    /// Where: `http://` or `https://`. Private addresses are refused unless the settings allow them.
-    #[schema(min_length = 8, max_length = 2_000)]
-    url: String,
-}
-
-/// A place with the secret that messages to it are signed with, told this once.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct WebhookWithSecret {
-    #[serde(flatten)]
-    webhook: Webhook,
-    /// The key of the HMAC-SHA256 in `X-Tollgate-Signature`.
-    secret: String,
-}
-
 /// Lists alerts, the latest first.
-#[utoipa::path(get, path = "/api/v1/alerts", tag = "alerts", params(ListAlerts),
+#[utoipa::path(get, path = "/api/v1/alerts", tag = "alerts", params(PageParams, ListAlerts),
     extensions(("x-required-role" = json!("viewer"))),
     responses((status = 200, description = "a page of alerts", body = Listed<Alert>)))]
 pub(crate) async fn list(
     State(admin): State<Shared>,
     _: Viewer,
+    paging: Paging,
     Params(params): Params<ListAlerts>,
 ) -> Result<Json<Listed<Alert>>, Problem> {
-    let paging = Paging::new(params.page, params.limit)?;
     let state = match params.state.unwrap_or_default() {
         AlertState::Open => "open",
         AlertState::Acknowledged => "acknowledged",
@@ -217,111 +141,7 @@ pub(crate) async fn resolve(
     Ok(Json(existing(&admin, &id).await?.into()))
 }
 
-/// Lists the rules.
-#[utoipa::path(get, path = "/api/v1/alert-rules", tag = "alerts", extensions(("x-required-role" = json!("viewer"))),
-    responses((status = 200, description = "all rules", body = Rules)))]
-pub(crate) async fn rules(State(admin): State<Shared>, _: Viewer) -> Result<Json<Rules>, Problem> {
-    Ok(Json(Rules { data: alert::rules(&admin.store).await? }))
-}
-
-/// Changes a rule.
-#[utoipa::path(put, path = "/api/v1/alert-rules/{id}", tag = "alerts", request_body = RuleInput,
-    params(("id" = String, Path,)), extensions(("x-required-role" = json!("admin"))),
-    responses((status = 200, description = "the rule", body = Rule)))]
-pub(crate) async fn put_rule(
-    State(admin): State<Shared>,
-    Administrator(caller): Administrator,
-    Segment(id): Segment<String>,
-    mut form: Form,
-) -> Result<Json<Rule>, Problem> {
-    let enabled = form.flag("enabled");
-    let threshold = form.number("threshold", 0.0..=1e12);
-    let for_s = form.whole("for_s", 0..=3_600).and_then(|seconds| u32::try_from(seconds).ok());
-    let severity = form.word("severity", &Severity::ALL);
-    form.finish()?;
-    let rules = alert::rules(&admin.store).await?;
-    let before =
-        rules.into_iter().find(|rule| rule.id == id).ok_or_else(|| Problem::not_found("rule", &id))?;
-    let rule = Rule {
-        enabled: enabled.unwrap_or(before.enabled),
-        threshold: threshold.unwrap_or(before.threshold),
-        for_s: for_s.unwrap_or(before.for_s),
-        severity: severity.unwrap_or(before.severity),
-        ..before.clone()
-    };
-    if rule != before {
-        admin.store.put_alert_rule(&id, &json!(rule).to_string()).await?;
-        admin.audit(&caller, "alert_rule.update", &id, Some(&json!(before)), Some(&json!(rule))).await?;
-    }
-    Ok(Json(rule))
-}
-
-/// Lists the places that alerts are sent to.
-#[utoipa::path(get, path = "/api/v1/webhooks", tag = "alerts", extensions(("x-required-role" = json!("admin"))),
-    responses((status = 200, description = "all places", body = Webhooks)))]
-pub(crate) async fn webhooks(
-    State(admin): State<Shared>,
-    _: Administrator,
-) -> Result<Json<Webhooks>, Problem> {
-    let data = admin.store.webhooks().await?.into_iter().map(shown).collect();
-    Ok(Json(Webhooks { data }))
-}
-
-/// Adds a place that alerts are sent to.
-#[utoipa::path(post, path = "/api/v1/webhooks", tag = "alerts", request_body = NewWebhook,
-    extensions(("x-required-role" = json!("admin"))),
-    responses((status = 201, description = "it was added", body = WebhookWithSecret)))]
-pub(crate) async fn add_webhook(
-    State(admin): State<Shared>,
-    Administrator(caller): Administrator,
-    mut form: Form,
-) -> Result<(StatusCode, Json<WebhookWithSecret>), Problem> {
-    let url = form.text("url", 8..=2_000);
-    if let (false, Err(why)) =
-        (url.is_empty(), alert::webhook::check_url(&url, admin.settings.private_webhooks))
-    {
-        form.fault(FieldError::new("url", "malformed", why, "http:// or https:// and a public host"));
-    }
-    form.finish()?;
-    if admin.store.webhooks().await?.len() >= MAX_WEBHOOKS {
-        return Err(Problem::conflict(format!("there are {MAX_WEBHOOKS} already")));
-    }
-    let row = WebhookRow {
-        id: secret::ordered_id()?,
-        url: url.clone(),
-        secret: secret::token()?,
-        is_enabled: true,
-        created_at: clock::wall(),
-    };
-    admin.store.add_webhook(&row).await?;
-    admin.audit(&caller, "webhook.create", &row.id, None, Some(&json!({"url": url}))).await?;
-    let secret = row.secret.clone();
-    Ok((StatusCode::CREATED, Json(WebhookWithSecret { webhook: shown(row), secret })))
-}
-
-/// Removes a place. One that is not there is as good as removed.
-#[utoipa::path(delete, path = "/api/v1/webhooks/{id}", tag = "alerts", params(("id" = String, Path,)),
-    extensions(("x-required-role" = json!("admin"))),
-    responses((status = 204, description = "nothing is sent there any more")))]
-pub(crate) async fn delete_webhook(
-    State(admin): State<Shared>,
-    Administrator(caller): Administrator,
-    Segment(id): Segment<String>,
-) -> Result<StatusCode, Problem> {
-    let id = id.replace('\0', "\u{fffd}");
-    let before = admin.store.webhooks().await?.into_iter().find(|place| place.id == id);
-    if admin.store.delete_webhook(&id).await? {
-        let before = before.map(|place| json!({"url": place.url}));
-        admin.audit(&caller, "webhook.delete", &id, before.as_ref(), None).await?;
-    }
-    Ok(StatusCode::NO_CONTENT)
-}
-
 async fn existing(admin: &Admin, id: &str) -> Result<AlertRow, Problem> {
     let row = if id.contains('\0') { None } else { admin.store.alert(id).await? };
     row.ok_or_else(|| Problem::not_found("alert", id))
-}
-
-fn shown(row: WebhookRow) -> Webhook {
-    Webhook { id: row.id, url: row.url, enabled: row.is_enabled, created_at: row.created_at }
 }

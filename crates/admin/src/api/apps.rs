@@ -1,11 +1,12 @@
 //! Applications.
 
 use super::etag::{IfMatch, etag, wants_new};
-use super::page::{Listed, Paging, Params, Segment};
+use super::list::{Asked, Entry, ListParams};
+use super::page::{Listed, PageParams, Params, Segment};
 use crate::auth::{Operator, Viewer};
 use crate::form::Form;
 use crate::history::of_app;
-use crate::live::{AppLive, Live};
+use crate::live::{AppLive, Flow, Live};
 use crate::policy::document::{self, CostDocument, OutageMode};
 use crate::policy::{self, Found, PolicyDocument, Terms};
 use crate::problem::{FieldError, Problem};
@@ -205,15 +206,6 @@ pub(crate) enum CarryInput {
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListApps {
-    /// Which page, from 1.
-    #[param(minimum = 1, maximum = 100_000, default = 1)]
-    page: Option<u32>,
-    /// The most entries of a page.
-    #[param(minimum = 1, maximum = 1_000, default = 20)]
-    limit: Option<u32>,
-    /// A part of the name.
-    #[param(max_length = 128)]
-    search: Option<String>,
     /// Only those of this cluster.
     cluster: Option<String>,
     /// Only those of this priority.
@@ -229,9 +221,6 @@ pub(crate) struct ListApps {
     /// What to sort by.
     #[param(inline)]
     sort: Option<SortApps>,
-    /// Whether the greatest comes first.
-    #[param(default = false)]
-    descending: Option<bool>,
 }
 
 /// What applications are sorted by.
@@ -260,33 +249,23 @@ pub(crate) enum SortApps {
 }
 
 /// Lists applications, those too that are scheduled to be added.
-#[utoipa::path(get, path = "/api/v1/apps", tag = "apps", params(ListApps),
+#[utoipa::path(get, path = "/api/v1/apps", tag = "apps", params(PageParams, ListParams, ListApps),
     extensions(("x-required-role" = json!("viewer"))),
     responses((status = 200, description = "a page of applications", body = Listed<App>)))]
 pub(crate) async fn list(
     State(admin): State<Shared>,
     _: Viewer,
+    asked: Asked,
     Params(params): Params<ListApps>,
 ) -> Result<Json<Listed<App>>, Problem> {
-    let paging = Paging::new(params.page, params.limit)?;
     params.check()?;
     let live = admin.live();
     let mut found = policy::all(&*admin.plane).await?;
     found.extend(policy::to_come(&*admin.plane, &found).await?);
-    let mut apps: Vec<(Found, Health)> = found
-        .into_iter()
-        .map(|found| (health(&admin, &found, live.apps.get(&found.id)), found))
-        .map(|(health, found)| (found, health))
-        .filter(|(found, health)| params.wants(found, *health))
-        .collect();
-    let sort = params.sort.unwrap_or_default();
-    apps.sort_by(|(a, _), (b, _)| sort.compare(a, b, &live).then_with(|| a.id.cmp(&b.id)));
-    if params.descending.unwrap_or(false) {
-        apps.reverse();
-    }
-    let page = paging.cut(apps);
-    let data = page.data.iter().map(|(found, health)| shown(&admin, found, *health, &live)).collect();
-    Ok(Json(Listed { data, total: page.total, page: page.page, limit: page.limit }))
+    let wanted =
+        found.into_iter().map(|found| Seen::new(&admin, found, &live)).filter(|seen| params.wants(seen));
+    let page = asked.page(wanted, params.sort);
+    Ok(Json(page.map(|seen| shown(&admin, &seen.found, seen.health, &live))))
 }
 
 /// Shows an application. One that is scheduled to be added is shown as it will be.
@@ -533,8 +512,8 @@ fn bare(found: &Found) -> PolicyDocument {
     }
 }
 
-impl From<crate::live::Flow> for Activity {
-    fn from(flow: crate::live::Flow) -> Self {
+impl From<Flow> for Activity {
+    fn from(flow: Flow) -> Self {
         Self { requests: flow.requests, cost: flow.cost, refused: flow.refused, shadowed: flow.shadowed }
     }
 }
@@ -556,48 +535,56 @@ fn health(admin: &Admin, found: &Found, live: Option<&AppLive>) -> Health {
 
 impl ListApps {
     fn check(&self) -> Result<(), Problem> {
-        let is_long =
-            self.search.as_ref().is_some_and(|text| text.chars().count() > tollgate_core::id::MAX_LEN);
-        let is_odd = self.priority.is_some_and(|priority| priority > 3);
-        let mut errors = Vec::new();
-        if is_long {
-            errors.push(FieldError::new("search", "out_of_range", "too long", "at most 128 characters"));
+        if self.priority.is_none_or(|priority| priority <= 3) {
+            return Ok(());
         }
-        if is_odd {
-            errors.push(FieldError::new(
-                "priority",
-                "out_of_range",
-                "out of range",
-                "a whole number from 0 to 3",
-            ));
-        }
-        if errors.is_empty() { Ok(()) } else { Err(Problem::invalid(errors)) }
+        let expected = "a whole number from 0 to 3";
+        Err(Problem::invalid(vec![FieldError::new("priority", "out_of_range", "out of range", expected)]))
     }
 
-    fn wants(&self, found: &Found, health: Health) -> bool {
-        let needle = self.search.as_deref().unwrap_or_default().to_ascii_lowercase();
-        found.id.to_ascii_lowercase().contains(&needle)
-            && self.cluster.as_ref().is_none_or(|cluster| *found.app.cluster == **cluster)
+    fn wants(&self, Seen { found, health, .. }: &Seen) -> bool {
+        self.cluster.as_ref().is_none_or(|cluster| *found.app.cluster == **cluster)
             && self.priority.is_none_or(|priority| found.app.quota.priority.number() == priority)
             && self.enabled.is_none_or(|enabled| found.app.enabled == enabled)
             && self.shadow.is_none_or(|shadow| found.app.shadow == shadow)
-            && self.status.is_none_or(|status| status == health)
+            && self.status.is_none_or(|status| status == *health)
     }
 }
 
-impl SortApps {
-    fn compare(self, a: &Found, b: &Found, live: &Live) -> Ordering {
-        let flow = |found: &Found| live.apps.get(&found.id).map(|app| app.flow).unwrap_or_default();
-        match self {
-            Self::AppId => a.id.cmp(&b.id),
-            Self::GuaranteedQuota => a.app.quota.guaranteed.cmp(&b.app.quota.guaranteed),
-            Self::BurstQuota => a.app.quota.burst.cmp(&b.app.quota.burst),
-            Self::Priority => a.app.quota.priority.cmp(&b.app.quota.priority),
-            Self::Tokens => a.view.account.rights.cmp(&b.view.account.rights),
-            Self::Debt => a.view.account.loan.debt.cmp(&b.view.account.loan.debt),
-            Self::Requests => flow(a).requests.cmp(&flow(b).requests),
-            Self::Refused => flow(a).refused.cmp(&flow(b).refused),
-            Self::Version => a.version().cmp(&b.version()),
+/// An application that may be listed, and how it is doing.
+struct Seen {
+    found: Found,
+    health: Health,
+    flow: Flow,
+}
+
+impl Seen {
+    fn new(admin: &Admin, found: Found, live: &Live) -> Self {
+        let app = live.apps.get(&found.id);
+        let health = health(admin, &found, app);
+        Self { found, health, flow: app.map(|app| app.flow).unwrap_or_default() }
+    }
+}
+
+impl Entry for Seen {
+    type Sort = SortApps;
+
+    fn name(&self) -> &str {
+        &self.found.id
+    }
+
+    fn compare(&self, other: &Self, by: SortApps) -> Ordering {
+        let (a, b) = (&self.found, &other.found);
+        match by {
+            SortApps::AppId => a.id.cmp(&b.id),
+            SortApps::GuaranteedQuota => a.app.quota.guaranteed.cmp(&b.app.quota.guaranteed),
+            SortApps::BurstQuota => a.app.quota.burst.cmp(&b.app.quota.burst),
+            SortApps::Priority => a.app.quota.priority.cmp(&b.app.quota.priority),
+            SortApps::Tokens => a.view.account.rights.cmp(&b.view.account.rights),
+            SortApps::Debt => a.view.account.loan.debt.cmp(&b.view.account.loan.debt),
+            SortApps::Requests => self.flow.requests.cmp(&other.flow.requests),
+            SortApps::Refused => self.flow.refused.cmp(&other.flow.refused),
+            SortApps::Version => a.version().cmp(&b.version()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What was done, by whom, from where.
 
-use super::page::{Listed, Paging, Params};
+use super::page::{Listed, PageParams, Paging, Params, plain};
 use crate::auth::Operator;
 use crate::problem::Problem;
 use crate::state::Shared;
@@ -57,12 +57,6 @@ impl From<AuditRow> for AuditEntry {
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListAudit {
-    /// Which page, from 1.
-    #[param(minimum = 1, maximum = 100_000, default = 1)]
-    page: Option<u32>,
-    /// The most entries of a page.
-    #[param(minimum = 1, maximum = 1_000, default = 20)]
-    limit: Option<u32>,
     /// Only what they did.
     actor: Option<String>,
     /// Only this, like `app.update`, or all about it, like `app`.
@@ -76,17 +70,15 @@ pub(crate) struct ListAudit {
 }
 
 /// Lists what was done, the latest first.
-#[utoipa::path(get, path = "/api/v1/audit", tag = "audit", params(ListAudit),
+#[utoipa::path(get, path = "/api/v1/audit", tag = "audit", params(PageParams, ListAudit),
     extensions(("x-required-role" = json!("operator"))),
     responses((status = 200, description = "a page of entries", body = Listed<AuditEntry>)))]
 pub(crate) async fn list(
     State(admin): State<Shared>,
     _: Operator,
+    paging: Paging,
     Params(params): Params<ListAudit>,
 ) -> Result<Json<Listed<AuditEntry>>, Problem> {
-    let paging = Paging::new(params.page, params.limit)?;
-    // A database knows no text with a zero in it, and neither does anything that was written down.
-    let plain = |text: Option<String>| text.unwrap_or_default().replace('\0', "\u{fffd}");
     let filter = AuditFilter {
         actor: plain(params.actor),
         action: plain(params.action),

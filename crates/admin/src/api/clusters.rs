@@ -1,7 +1,8 @@
 //! Clusters.
 
-use super::etag::{IfMatch, etag};
-use super::page::Segment;
+use super::etag::{self, IfMatch, etag};
+use super::list::{Asked, Entry, ListParams};
+use super::page::{Listed, PageParams, Params, Segment};
 use crate::auth::{Administrator, Operator, Viewer};
 use crate::form::Form;
 use crate::policy::Terms;
@@ -14,11 +15,12 @@ use axum::response::IntoResponse;
 use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use tollgate_core::id::ClusterId;
 use tollgate_core::quota::Capacity;
 use tollgate_ledger::protocol::ClusterView;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 /// A cluster: what it can stand, and how it is doing.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -77,13 +79,50 @@ pub(crate) struct ClusterInput {
     reason: Option<String>,
 }
 
-/// All clusters.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct Clusters {
-    /// The clusters, by name.
-    data: Vec<Cluster>,
-    /// How many there are.
-    total: usize,
+/// Which clusters to list, and how.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListClusters {
+    /// Only those in emergency mode, or not.
+    emergency: Option<bool>,
+    /// What to sort by.
+    #[param(inline)]
+    sort: Option<SortClusters>,
+}
+
+/// What clusters are sorted by.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SortClusters {
+    /// Their names.
+    #[default]
+    ClusterId,
+    /// What they can stand.
+    Capacity,
+    /// What is promised on them.
+    Promised,
+    /// The share that is in use.
+    Usage,
+    /// How many applications they have.
+    Apps,
+}
+
+impl Entry for Cluster {
+    type Sort = SortClusters;
+
+    fn name(&self) -> &str {
+        &self.cluster_id
+    }
+
+    fn compare(&self, other: &Self, by: SortClusters) -> Ordering {
+        match by {
+            SortClusters::ClusterId => self.cluster_id.cmp(&other.cluster_id),
+            SortClusters::Capacity => self.limits.capacity.cmp(&other.limits.capacity),
+            SortClusters::Promised => self.promised.cmp(&other.promised),
+            SortClusters::Usage => self.usage.total_cmp(&other.usage),
+            SortClusters::Apps => self.apps.cmp(&other.apps),
+        }
+    }
 }
 
 /// Where every token of a cluster is.
@@ -126,14 +165,21 @@ pub(crate) struct Reconciled {
 }
 
 /// Lists the clusters.
-#[utoipa::path(get, path = "/api/v1/clusters", tag = "clusters", extensions(("x-required-role" = json!("viewer"))),
-    responses((status = 200, description = "all clusters", body = Clusters)))]
-pub(crate) async fn list(State(admin): State<Shared>, _: Viewer) -> Result<Json<Clusters>, Problem> {
-    let mut data = Vec::new();
+#[utoipa::path(get, path = "/api/v1/clusters", tag = "clusters", params(PageParams, ListParams, ListClusters),
+    extensions(("x-required-role" = json!("viewer"))),
+    responses((status = 200, description = "a page of clusters", body = Listed<Cluster>)))]
+pub(crate) async fn list(
+    State(admin): State<Shared>,
+    _: Viewer,
+    asked: Asked,
+    Params(params): Params<ListClusters>,
+) -> Result<Json<Listed<Cluster>>, Problem> {
+    let mut all = Vec::new();
     for id in admin.clusters() {
-        data.push(shown(&id, &admin.plane.cluster(&id).await?));
+        all.push(shown(&id, &admin.plane.cluster(&id).await?));
     }
-    Ok(Json(Clusters { total: data.len(), data }))
+    all.retain(|cluster| params.emergency.is_none_or(|emergency| emergency == cluster.emergency));
+    Ok(Json(asked.page(all, params.sort)))
 }
 
 /// Shows a cluster.
@@ -248,8 +294,7 @@ fn shown(id: &ClusterId, view: &ClusterView) -> Cluster {
 
 /// What stands for a capacity in headers.
 fn tag(capacity: &Capacity) -> String {
-    let digest = crate::secret::digest(&cluster::to_value(capacity).to_string());
-    format!("\"{}\"", &digest[..16])
+    etag::tag(&cluster::to_value(capacity))
 }
 
 /// Reads a capacity, all mistakes of the call at once; what is left out stays as it was.

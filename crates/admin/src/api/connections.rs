@@ -2,12 +2,13 @@
 
 use super::apps::existing;
 use super::etag::{IfMatch, etag};
-use super::page::{Listed, Paging, Params, Segment};
-use crate::auth::{Operator, Viewer};
+use super::list::{Asked, Entry, ListParams};
+use super::page::{Listed, PageParams, Paging, Params, Segment};
+use crate::auth::{Caller, Operator, Viewer};
 use crate::clock;
 use crate::form::Form;
 use crate::live::sum;
-use crate::policy::Terms;
+use crate::policy::{Found, Terms, document};
 use crate::problem::{FieldError, Problem};
 use crate::state::{Admin, Shared};
 use axum::Json;
@@ -15,9 +16,10 @@ use axum::extract::State;
 use axum::response::IntoResponse;
 use http::HeaderMap;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use tollgate_core::id::AppId;
 use tollgate_core::units::Nanos;
-use tollgate_ledger::connection::Counts;
+use tollgate_ledger::connection::{Counts, MAX_EVENTS};
 use tollgate_node::connection::ConnectionInfo;
 use utoipa::{IntoParams, ToSchema};
 
@@ -134,37 +136,68 @@ pub(crate) struct ConnectionEvent {
     client_ip: Option<String>,
 }
 
-/// The last events of an application.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct ConnectionEvents {
-    /// The newest first.
-    data: Vec<ConnectionEvent>,
+/// Which events to list, and how.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListEvents {
+    /// Only those of this node.
+    node: Option<String>,
+    /// What to sort by.
+    #[param(inline)]
+    sort: Option<SortEvents>,
+}
+
+/// What events are sorted by.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SortEvents {
+    /// When they happened.
+    #[default]
+    Timestamp,
+    /// What happened.
+    Kind,
+    /// How often.
+    Count,
+}
+
+impl Entry for ConnectionEvent {
+    type Sort = SortEvents;
+
+    fn name(&self) -> &str {
+        &self.kind
+    }
+
+    fn compare(&self, other: &Self, by: SortEvents) -> Ordering {
+        match by {
+            SortEvents::Timestamp => self.timestamp.cmp(&other.timestamp),
+            SortEvents::Kind => self.kind.cmp(&other.kind),
+            SortEvents::Count => self.count.cmp(&other.count),
+        }
+    }
+
+    fn is_time(by: SortEvents) -> bool {
+        matches!(by, SortEvents::Timestamp)
+    }
 }
 
 /// Which connections to list.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListConnections {
-    /// Which page, from 1.
-    #[param(minimum = 1, maximum = 100_000, default = 1)]
-    page: Option<u32>,
-    /// The most entries of a page.
-    #[param(minimum = 1, maximum = 1_000, default = 20)]
-    limit: Option<u32>,
     /// Only those of this application.
     app_id: Option<String>,
 }
 
 /// Lists the open connections of this node.
-#[utoipa::path(get, path = "/api/v1/connections", tag = "connections", params(ListConnections),
+#[utoipa::path(get, path = "/api/v1/connections", tag = "connections", params(PageParams, ListConnections),
     extensions(("x-required-role" = json!("viewer"))),
     responses((status = 200, description = "a page of connections", body = Listed<Connection>)))]
 pub(crate) async fn list(
     State(admin): State<Shared>,
     _: Viewer,
+    paging: Paging,
     Params(params): Params<ListConnections>,
 ) -> Result<Json<Listed<Connection>>, Problem> {
-    let paging = Paging::new(params.page, params.limit)?;
     let app = params.app_id.as_deref().map(AppId::new).transpose();
     let app = app.map_err(|error| {
         Problem::invalid(vec![FieldError::new(
@@ -205,7 +238,8 @@ pub(crate) async fn stats(State(admin): State<Shared>, _: Viewer) -> Result<Json
     stats_of(&admin).await.map(Json)
 }
 
-/// Changes how many connections an application may have.
+/// Changes how many connections an application may have. A change that is scheduled for it stays scheduled: with these limits
+/// if it left them as they were, and with its own if it did not.
 #[utoipa::path(put, path = "/api/v1/connections/{app_id}", tag = "connections", request_body = ConnectionLimits,
     params(("app_id" = String, Path,), ("If-Match" = Option<String>, Header,)),
     extensions(("x-required-role" = json!("operator"))),
@@ -243,6 +277,7 @@ pub(crate) async fn put(
         let terms = Terms { replaces: Some(before.version()), ..Terms::now("update", &reason) };
         let change = admin.put_app(&before.id, &app, Some(&before), &terms).await?;
         admin.publish(&caller, &[change], &terms).await?;
+        schedule_again(&admin, &caller, &before, &reason).await?;
     }
     let found = existing(&admin, &name).await?;
     let counts =
@@ -256,25 +291,50 @@ pub(crate) async fn put(
     Ok((etag(&found.etag()), Json(shown)))
 }
 
-/// Tells what last happened to the connections of an application.
+/// Lists what last happened to the connections of an application: at most a thousand events; `search` looks at their kinds.
 #[utoipa::path(get, path = "/api/v1/connections/{app_id}/events", tag = "connections",
-    params(("app_id" = String, Path,)), extensions(("x-required-role" = json!("viewer"))),
-    responses((status = 200, description = "the newest first", body = ConnectionEvents)))]
+    params(("app_id" = String, Path,), PageParams, ListParams, ListEvents), extensions(("x-required-role" = json!("viewer"))),
+    responses((status = 200, description = "a page of events", body = Listed<ConnectionEvent>)))]
 pub(crate) async fn events(
     State(admin): State<Shared>,
     _: Viewer,
     Segment(name): Segment<String>,
-) -> Result<Json<ConnectionEvents>, Problem> {
+    asked: Asked,
+    Params(params): Params<ListEvents>,
+) -> Result<Json<Listed<ConnectionEvent>>, Problem> {
     let found = existing(&admin, &name).await?;
-    let events = admin.plane.connection_events(&found.app.cluster, &found.id, 200).await?;
-    let data = events.into_iter().map(|event| ConnectionEvent {
+    let events = admin.plane.connection_events(&found.app.cluster, &found.id, MAX_EVENTS).await?;
+    let events = events.into_iter().map(|event| ConnectionEvent {
         timestamp: event.at.get(),
         node: event.node.to_string(),
         kind: event.kind.code().into(),
         count: event.count,
         client_ip: event.client.map(|ip| ip.to_string()),
     });
-    Ok(Json(ConnectionEvents { data: data.collect() }))
+    let wanted = events.filter(|event| params.node.as_ref().is_none_or(|node| *node == event.node));
+    Ok(Json(asked.page(wanted, params.sort)))
+}
+
+/// Schedules what was scheduled for an application before its limits were set, which took it back.
+async fn schedule_again(admin: &Admin, caller: &Caller, before: &Found, reason: &str) -> Result<(), Problem> {
+    let Some(pending) = &before.view.pending else { return Ok(()) };
+    let now = existing(admin, &before.id).await?;
+    let mut app = document::from_ledger(&before.app.cluster, &pending.policy);
+    if app.connections == before.app.connections {
+        app.connections = now.app.connections;
+    }
+    let terms = Terms {
+        replaces: Some(now.version()),
+        effective_at: i64::try_from(pending.at.get()).ok(),
+        carry: pending.carry,
+        ..Terms::now("update", reason)
+    };
+    let change = admin.put_app(&before.id, &app, Some(&now), &terms).await.map_err(|problem| {
+        let what = "the limits are in force, but what was scheduled does not fit any more and is taken back";
+        Problem::conflict(format!("{what}: {problem}"))
+    })?;
+    admin.publish(caller, &[change], &terms).await?;
+    Ok(())
 }
 
 async fn stats_of(admin: &Admin) -> Result<ConnectionStats, Problem> {

@@ -1,6 +1,7 @@
 //! Emergency mode.
 
-use super::page::{Listed, Paging, Params};
+use super::list::{Asked, ListParams};
+use super::page::{Listed, PageParams, Params, plain};
 use crate::auth::{Operator, Viewer};
 use crate::clock;
 use crate::event::EventKind;
@@ -9,7 +10,7 @@ use crate::policy;
 use crate::problem::{FieldError, Problem};
 use crate::secret;
 use crate::state::{Admin, Shared};
-use crate::store::EmergencyRow;
+use crate::store::{EmergencyFilter, EmergencyRow};
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -67,13 +68,22 @@ pub(crate) struct EmergencyEffect {
 }
 
 /// Who started an emergency.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum EmergencyCause {
     /// Somebody.
     Operator,
     /// The use of the cluster.
     Usage,
+}
+
+impl EmergencyCause {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+            Self::Usage => "usage",
+        }
+    }
 }
 
 /// An emergency to declare.
@@ -127,12 +137,11 @@ pub(crate) struct PastEmergency {
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListEmergencies {
-    /// Which page, from 1.
-    #[param(minimum = 1, maximum = 100_000, default = 1)]
-    page: Option<u32>,
-    /// The most entries of a page.
-    #[param(minimum = 1, maximum = 1_000, default = 20)]
-    limit: Option<u32>,
+    /// Only those of this cluster.
+    cluster_id: Option<String>,
+    /// Only those that were started like this.
+    #[param(inline)]
+    cause: Option<EmergencyCause>,
 }
 
 /// Tells whether there is an emergency, and what one does.
@@ -163,7 +172,7 @@ pub(crate) async fn activate(
         let row = EmergencyRow {
             id: secret::ordered_id()?,
             cluster: cluster.to_string(),
-            cause: "operator".into(),
+            cause: EmergencyCause::Operator.name().into(),
             reason: reason.clone(),
             actor: caller.name.clone(),
             started_at: millis(since),
@@ -204,17 +213,24 @@ pub(crate) async fn deactivate(
     shown(&admin).await.map(Json)
 }
 
-/// Lists the emergencies there were, the latest first.
-#[utoipa::path(get, path = "/api/v1/emergency/history", tag = "emergency", params(ListEmergencies),
+/// Lists the emergencies there were, by time; `search` looks at their reasons.
+#[utoipa::path(get, path = "/api/v1/emergency/history", tag = "emergency",
+    params(PageParams, ListParams, ListEmergencies),
     extensions(("x-required-role" = json!("viewer"))),
     responses((status = 200, description = "a page of emergencies", body = Listed<PastEmergency>)))]
 pub(crate) async fn history(
     State(admin): State<Shared>,
     _: Viewer,
+    asked: Asked,
     Params(params): Params<ListEmergencies>,
 ) -> Result<Json<Listed<PastEmergency>>, Problem> {
-    let paging = Paging::new(params.page, params.limit)?;
-    let page = admin.store.emergencies(paging.skip(), paging.limit.into()).await?;
+    let cause = params.cause.map(EmergencyCause::name).unwrap_or_default();
+    let filter = EmergencyFilter {
+        cluster: plain(params.cluster_id),
+        cause: cause.into(),
+        search: asked.search.clone(),
+    };
+    let page = admin.store.emergencies(&filter, asked.slice()).await?;
     let data = page.rows.into_iter().map(|row| PastEmergency {
         id: row.id,
         cluster_id: row.cluster,
@@ -226,7 +242,7 @@ pub(crate) async fn history(
         ended_at: row.ended_at,
         ended_by: row.ended_by,
     });
-    Ok(Json(paging.listed(data.collect(), page.total)))
+    Ok(Json(asked.paging.listed(data.collect(), page.total)))
 }
 
 /// What the beginning or end of an emergency is remembered by.

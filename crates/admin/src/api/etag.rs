@@ -1,7 +1,9 @@
 //! Entity tags: nobody overwrites what they have not seen.
 
 use crate::problem::Problem;
+use crate::secret;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
+use serde_json::Value;
 
 /// What `If-Match` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +45,11 @@ impl IfMatch {
 /// Whether `If-None-Match: *` asks that there be nothing yet.
 pub(crate) fn wants_new(headers: &HeaderMap) -> bool {
     headers.get(header::IF_NONE_MATCH).is_some_and(|value| value == "*")
+}
+
+/// The tag of something that has no version of its own: another one whenever what can be changed about it is another.
+pub(crate) fn tag(changeable: &Value) -> String {
+    format!("\"{}\"", &secret::digest(&changeable.to_string())[..16])
 }
 
 /// The header that carries a tag.

@@ -43,7 +43,7 @@ pub(crate) struct Metrics {
     connection_stats: ConnectionSummary,
     /// Whether any cluster is in emergency mode.
     emergency_mode: bool,
-    /// The ledger's latency in milliseconds, in the middle.
+    /// What half of this node's calls to the ledger of the last minutes stayed under, in milliseconds.
     redis_latency: f64,
 }
 
@@ -228,13 +228,15 @@ pub(crate) struct DashboardAlert {
 pub(crate) struct RedisHealth {
     /// In a word.
     status: LedgerStatus,
-    /// The latency that half of the last answers stayed under, in milliseconds.
+    /// What half of this node's calls of the last five to ten minutes stayed under, in milliseconds: every call counts, those
+    /// too that failed, in steps of some 1.6 times the one before.
     latency_p50: f64,
-    /// The latency that 95 of 100 answers stayed under.
+    /// What 95 of 100 stayed under.
     latency_p95: f64,
-    /// The latency that 99 of 100 answers stayed under.
+    /// What 99 of 100 stayed under.
     latency_p99: f64,
-    /// The share of the last second in which a call was under way.
+    /// The share of the last second in which a call was under way. There is no pool: a node has one line to each ledger, with
+    /// one call at a time on it; of several lines this is the busiest.
     connection_pool_usage: f64,
 }
 
@@ -348,7 +350,7 @@ pub(crate) async fn overall(
         cost_distribution: distribution(&points),
         connection_stats: connections(series, &live),
         emergency_mode: is_emergency(&live),
-        redis_latency: live.latency(50),
+        redis_latency: live.line.latency(50),
     })
 }
 
@@ -558,10 +560,10 @@ pub(crate) fn redis_health(live: &Live) -> RedisHealth {
     };
     RedisHealth {
         status,
-        latency_p50: live.latency(50),
-        latency_p95: live.latency(95),
-        latency_p99: live.latency(99),
-        connection_pool_usage: live.line_use,
+        latency_p50: live.line.latency(50),
+        latency_p95: live.line.latency(95),
+        latency_p99: live.line.latency(99),
+        connection_pool_usage: live.line.usage,
     }
 }
 

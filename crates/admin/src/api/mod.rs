@@ -11,13 +11,18 @@ pub(crate) mod decisions;
 pub(crate) mod emergency;
 mod etag;
 mod health;
+mod import;
+mod list;
 pub(crate) mod metrics;
 pub(crate) mod nodes;
 pub(crate) mod openapi;
 mod page;
+mod rules;
 mod session;
+mod tokens;
 mod users;
 mod versions;
+mod webhooks;
 mod whatif;
 mod ws;
 
@@ -33,7 +38,7 @@ const MAX_IMPORT: usize = 16 << 20;
 /// All routes, with what they are described by.
 pub(crate) fn routes() -> OpenApiRouter<Shared> {
     let import =
-        OpenApiRouter::new().routes(routes!(versions::import)).layer(DefaultBodyLimit::max(MAX_IMPORT));
+        OpenApiRouter::new().routes(routes!(import::import)).layer(DefaultBodyLimit::max(MAX_IMPORT));
     let rest = OpenApiRouter::new()
         .routes(routes!(apps::list, apps::create))
         .routes(routes!(apps::get, apps::put, apps::delete))
@@ -61,22 +66,22 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(versions::get))
         .routes(routes!(versions::diff))
         .routes(routes!(versions::rollback))
-        .routes(routes!(versions::export))
+        .routes(routes!(import::export))
         .routes(routes!(alerts::list))
         .routes(routes!(alerts::acknowledge))
         .routes(routes!(alerts::resolve))
-        .routes(routes!(alerts::rules))
-        .routes(routes!(alerts::put_rule))
-        .routes(routes!(alerts::webhooks, alerts::add_webhook))
-        .routes(routes!(alerts::delete_webhook))
+        .routes(routes!(rules::rules))
+        .routes(routes!(rules::rule, rules::put_rule))
+        .routes(routes!(webhooks::webhooks, webhooks::add_webhook))
+        .routes(routes!(webhooks::delete_webhook))
         .routes(routes!(decisions::list))
         .routes(routes!(decisions::explain))
         .routes(routes!(users::list, users::create))
         .routes(routes!(users::get, users::put, users::delete))
         .routes(routes!(users::reset_password))
         .routes(routes!(users::revoke))
-        .routes(routes!(users::list_tokens, users::create_token))
-        .routes(routes!(users::delete_token))
+        .routes(routes!(tokens::list_tokens, tokens::create_token))
+        .routes(routes!(tokens::delete_token))
         .routes(routes!(session::login))
         .routes(routes!(session::refresh))
         .routes(routes!(session::logout))

@@ -1,5 +1,7 @@
 //! Nodes.
 
+use super::list::{Asked, Entry, ListParams};
+use super::page::{Listed, PageParams, Params};
 use crate::auth::Viewer;
 use crate::clock;
 use crate::problem::Problem;
@@ -8,9 +10,10 @@ use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use tollgate_ledger::board::Note;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 /// For how long a node that says nothing is still shown, in milliseconds.
 const SHOWN_MS: i64 = 15_000;
@@ -59,18 +62,73 @@ pub(crate) struct NodeCluster {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Nodes {
     /// This node, and those that share a ledger or its database.
-    data: Vec<NodeReport>,
-    /// How many nodes the ledger hears of, in the largest cluster.
-    total: u64,
+    #[serde(flatten)]
+    listed: Listed<NodeReport>,
+    /// How many nodes the ledger hears of, in the largest cluster; there may be more than tell how they are doing.
+    heard: u64,
+}
+
+/// Which nodes to list, and how.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListNodes {
+    /// Only those of this cluster.
+    cluster: Option<String>,
+    /// What to sort by.
+    #[param(inline)]
+    sort: Option<SortNodes>,
+}
+
+/// What nodes are sorted by.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SortNodes {
+    /// Their names.
+    #[default]
+    Node,
+    /// What passed in the last second.
+    Requests,
+    /// What was refused in the last second.
+    Refused,
+    /// What they hold.
+    Held,
+    /// Their open connections.
+    Connections,
+}
+
+impl Entry for NodeReport {
+    type Sort = SortNodes;
+
+    fn name(&self) -> &str {
+        &self.node
+    }
+
+    fn compare(&self, other: &Self, by: SortNodes) -> Ordering {
+        match by {
+            SortNodes::Node => self.node.cmp(&other.node),
+            SortNodes::Requests => self.requests.cmp(&other.requests),
+            SortNodes::Refused => self.refused.cmp(&other.refused),
+            SortNodes::Held => self.held.cmp(&other.held),
+            SortNodes::Connections => self.connections.cmp(&other.connections),
+        }
+    }
 }
 
 /// Lists the nodes: this one, and those that share a ledger or its database.
-#[utoipa::path(get, path = "/api/v1/nodes", tag = "metrics", extensions(("x-required-role" = json!("viewer"))),
-    responses((status = 200, description = "the nodes that are known here", body = Nodes)))]
-pub(crate) async fn list(State(admin): State<Shared>, _: Viewer) -> Result<Json<Nodes>, Problem> {
-    let data = reports(&admin).await?;
+#[utoipa::path(get, path = "/api/v1/nodes", tag = "metrics", params(PageParams, ListParams, ListNodes),
+    extensions(("x-required-role" = json!("viewer"))),
+    responses((status = 200, description = "a page of the nodes that are known here", body = Nodes)))]
+pub(crate) async fn list(
+    State(admin): State<Shared>,
+    _: Viewer,
+    asked: Asked,
+    Params(params): Params<ListNodes>,
+) -> Result<Json<Nodes>, Problem> {
+    let mut all = reports(&admin).await?;
     let heard = admin.live().clusters.values().map(|view| view.nodes).max().unwrap_or(0);
-    Ok(Json(Nodes { total: heard.max(data.len() as u64), data }))
+    let heard = heard.max(all.len() as u64);
+    all.retain(|node| params.cluster.as_ref().is_none_or(|cluster| node.clusters.contains_key(cluster)));
+    Ok(Json(Nodes { listed: asked.page(all, params.sort), heard }))
 }
 
 /// How the nodes are doing that are known here: by the database, by the boards of the ledgers, and by being this one. A

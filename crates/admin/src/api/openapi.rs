@@ -148,4 +148,20 @@ mod tests {
         assert_eq!(names.len(), operations.len());
         assert!(names.contains("apps_list") && names.contains("users_create_token"), "{names:?}");
     }
+
+    #[test]
+    fn whatever_can_be_changed_by_several_people_has_a_tag() {
+        let document = serde_json::to_value(document()).unwrap();
+        for (noun, id) in
+            [("apps", "app_id"), ("clusters", "cluster_id"), ("users", "username"), ("alert-rules", "id")]
+        {
+            let item = &document["paths"][format!("/api/v1/{noun}/{{{id}}}")];
+            let parameters = item["put"]["parameters"].as_array().unwrap();
+            assert!(parameters.iter().any(|parameter| parameter["name"] == "If-Match"), "{noun}");
+            assert!(item["put"]["responses"]["412"]["content"]["application/problem+json"].is_object());
+            for method in ["get", "put"] {
+                assert!(item[method]["responses"]["200"]["headers"]["ETag"].is_object(), "{method} {noun}");
+            }
+        }
+    }
 }

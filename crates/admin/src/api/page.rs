@@ -3,9 +3,9 @@
 use crate::problem::{FieldError, Problem};
 use axum::extract::{FromRequestParts, Query};
 use http::request::Parts;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 /// The last page that can be asked for.
 const MAX_PAGE: u32 = 100_000;
@@ -27,6 +27,18 @@ pub(crate) struct Listed<T> {
 }
 
 /// Which page is asked for.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PageParams {
+    /// Which page, from 1.
+    #[param(minimum = 1, maximum = 100_000, default = 1)]
+    page: Option<u32>,
+    /// The most entries of a page.
+    #[param(minimum = 1, maximum = 1_000, default = 20)]
+    limit: Option<u32>,
+}
+
+/// The same, within bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Paging {
     pub(crate) page: u32,
@@ -65,6 +77,28 @@ impl Paging {
         let data = all.into_iter().skip(skip).take(self.limit as usize).collect();
         Listed { data, total, page: self.page, limit: self.limit }
     }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Paging {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Params(PageParams { page, limit }) = Params::from_request_parts(parts, state).await?;
+        Self::new(page, limit)
+    }
+}
+
+impl<T> Listed<T> {
+    /// The same page, each entry made into something else.
+    pub(crate) fn map<U>(self, make: impl FnMut(T) -> U) -> Listed<U> {
+        let data = self.data.into_iter().map(make).collect();
+        Listed { data, total: self.total, page: self.page, limit: self.limit }
+    }
+}
+
+/// A text as a database can look for it: it knows none with a zero in it, and neither does anything that was written down.
+pub(crate) fn plain(text: Option<String>) -> String {
+    text.unwrap_or_default().replace('\0', "\u{fffd}")
 }
 
 /// What stands behind the question mark of a call.

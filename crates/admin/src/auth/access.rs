@@ -3,6 +3,9 @@
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use serde::{Deserialize, Serialize};
 
+/// Whom access tokens are for: what the same key signs for somebody else opens nothing here.
+const AUDIENCE: &str = "tollgate-admin";
+
 /// How long an access token is good for, in seconds.
 pub(crate) const LIFETIME_S: i64 = 15 * 60;
 
@@ -18,6 +21,8 @@ pub(crate) struct Keys {
 pub(crate) struct Claims {
     /// Whose it is.
     pub(crate) sub: String,
+    /// Whom it is for.
+    aud: String,
     /// Of which session.
     pub(crate) sid: String,
     /// Of which generation of the account.
@@ -32,7 +37,8 @@ impl Keys {
     pub(crate) fn new(secret: &str) -> Self {
         let mut validation = Validation::new(Algorithm::HS256);
         validation.leeway = 0;
-        validation.set_required_spec_claims(&["exp", "sub"]);
+        validation.set_audience(&[AUDIENCE]);
+        validation.set_required_spec_claims(&["exp", "sub", "aud"]);
         Self {
             signing: EncodingKey::from_secret(secret.as_bytes()),
             checking: DecodingKey::from_secret(secret.as_bytes()),
@@ -43,7 +49,8 @@ impl Keys {
     /// Signs a token; `now` is in milliseconds.
     pub(crate) fn sign(&self, user: &str, session: &str, generation: i64, now: i64) -> Option<String> {
         let iat = now / 1_000;
-        let claims = Claims { sub: user.into(), sid: session.into(), generation, exp: iat + LIFETIME_S, iat };
+        let (sub, aud, sid) = (user.into(), AUDIENCE.into(), session.into());
+        let claims = Claims { sub, aud, sid, generation, exp: iat + LIFETIME_S, iat };
         jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.signing).ok()
     }
 
@@ -63,6 +70,10 @@ impl std::fmt::Debug for Keys {
 mod tests {
     use super::*;
     use crate::clock;
+    use serde_json::{Value, json};
+
+    /// A time that has not come, in seconds since 1970.
+    const FAR: i64 = i64::MAX / 2;
 
     #[test]
     fn only_our_own_tokens_of_today_are_good() {
@@ -83,10 +94,29 @@ mod tests {
     #[test]
     fn another_algorithm_is_refused_although_the_key_is_right() {
         let keys = Keys::new("a");
-        let claims = Claims { sub: "ann".into(), sid: "s".into(), generation: 1, exp: i64::MAX / 2, iat: 0 };
-        let token =
-            jsonwebtoken::encode(&Header::new(Algorithm::HS512), &claims, &EncodingKey::from_secret(b"a"))
-                .unwrap();
-        assert_eq!(keys.check(&token), None);
+        let token = |algorithm| {
+            let claims =
+                json!({"sub": "ann", "aud": AUDIENCE, "sid": "s", "generation": 1, "exp": FAR, "iat": 0});
+            jsonwebtoken::encode(&Header::new(algorithm), &claims, &EncodingKey::from_secret(b"a")).unwrap()
+        };
+        assert!(keys.check(&token(Algorithm::HS256)).is_some());
+        assert_eq!(keys.check(&token(Algorithm::HS512)), None);
+    }
+
+    #[test]
+    fn what_is_rightly_signed_for_somebody_else_is_refused() {
+        let keys = Keys::new("a");
+        let check = |audience: Value| {
+            let mut claims = json!({"sub": "ann", "sid": "s", "generation": 1, "exp": FAR, "iat": 0});
+            if !audience.is_null() {
+                claims["aud"] = audience;
+            }
+            let key = EncodingKey::from_secret(b"a");
+            keys.check(&jsonwebtoken::encode(&Header::default(), &claims, &key).unwrap())
+        };
+        assert!(check(json!(AUDIENCE)).is_some());
+        for audience in [json!("tollgate"), json!("tollgate-admin2"), json!(""), json!([]), Value::Null] {
+            assert_eq!(check(audience.clone()), None, "{audience}");
+        }
     }
 }

@@ -70,17 +70,19 @@ impl Accounts {
         let Some(user) = self.store.user(name).await? else { return Ok(None) };
         let password = secret::password()?;
         self.store.set_password(name, &hashed(&password).await?, true).await?;
-        self.store.set_role(name, &user.role, true).await?;
+        self.store.set_role(&user, &user.role, true).await?;
         self.store.revoke_sessions(name).await?;
         self.note("user.password", name, None).await?;
         Ok(Some(password))
     }
 
-    /// Changes what an account may do; false if there is no such account.
+    /// Changes what an account may do; false if there is no such account, or if it was changed at the same time.
     pub async fn set_role(&self, name: &str, role: Role) -> Result<bool, StoreError> {
         let Some(user) = self.store.user(name).await? else { return Ok(false) };
-        let is_done = self.store.set_role(name, role.name(), user.is_enabled).await?;
-        self.note("user.update", name, Some(&json!({"role": role}))).await?;
+        let is_done = self.store.set_role(&user, role.name(), user.is_enabled).await?;
+        if is_done {
+            self.note("user.update", name, Some(&json!({"role": role}))).await?;
+        }
         Ok(is_done)
     }
 

@@ -178,7 +178,7 @@ impl Admin {
     /// Makes a first version of what was found, if there is none: something to go back to.
     pub(crate) async fn keep_first_version(&self) -> Result<(), Problem> {
         let _turn = self.changing.lock().await;
-        if self.store.versions(0, 1).await?.total > 0 {
+        if self.store.has_versions().await? {
             return Ok(());
         }
         let changes: Vec<Change> = super::all(&*self.plane)

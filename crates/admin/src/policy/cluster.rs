@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 pub(crate) struct ClusterDocument {
     /// Tokens per second, for all applications together.
     #[schema(minimum = 1, maximum = 1_000_000_000)]
-    capacity: u64,
+    pub(crate) capacity: u64,
     /// The share that bursts and loans leave alone.
     #[schema(minimum = 0, maximum = 1)]
     reserved_ratio: f64,

@@ -21,7 +21,7 @@ pub(crate) struct Plan {
 #[derive(Debug)]
 pub(crate) struct Present {
     pub(crate) apps: BTreeMap<AppId, Found>,
-    clusters: BTreeMap<ClusterId, Capacity>,
+    pub(crate) clusters: BTreeMap<ClusterId, Capacity>,
 }
 
 /// One change of a plan.
@@ -63,6 +63,11 @@ impl Plan {
         let capacity = cluster::read(id, before, said).map_err(Problem::invalid)?;
         self.clusters.insert(id.clone(), capacity);
         Ok(())
+    }
+
+    /// Whether any cluster would be another than it is.
+    pub(crate) fn changes_clusters(&self, present: &Present) -> bool {
+        self.clusters.iter().any(|(id, after)| present.clusters.get(id) != Some(after))
     }
 
     /// Whether the guarantees of each cluster fit once all is done, and nothing moves.

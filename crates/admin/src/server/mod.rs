@@ -1,5 +1,6 @@
 //! The server of the control plane.
 
+mod cors;
 mod entrance;
 mod guard;
 pub(crate) mod origin;
@@ -143,6 +144,7 @@ fn router(admin: Shared) -> Router {
         .route("/api/{*rest}", get(nothing).post(nothing).put(nothing).delete(nothing))
         .fallback(console::serve)
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&admin), guard::limit))
+        .layer(axum::middleware::from_fn_with_state(Arc::clone(&admin), cors::answer))
         .layer(axum::middleware::from_fn(guard::headers))
         .with_state(admin)
 }

@@ -176,11 +176,25 @@ impl Store {
         rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
     }
 
-    pub(crate) async fn put_alert_rule(&self, id: &str, rule: &str) -> Stored<()> {
-        let text = "INSERT INTO alert_rules (id, rule) VALUES ($1, $2)
-                    ON CONFLICT (id) DO UPDATE SET rule = excluded.rule";
-        sqlx::query(text).bind(id).bind(rule).execute(&self.pool).await?;
-        Ok(())
+    /// A rule as it is written, if somebody changed it.
+    pub(crate) async fn alert_rule(&self, id: &str) -> Stored<Option<String>> {
+        let row = sqlx::query("SELECT rule FROM alert_rules WHERE id = $1").bind(id);
+        let row = row.fetch_optional(&self.pool).await?;
+        Ok(row.map(|row| row.try_get(0)).transpose()?)
+    }
+
+    /// Writes a rule in place of what was written; false, and nothing happens, if that is not what is written any more.
+    pub(crate) async fn put_alert_rule(&self, id: &str, before: Option<&str>, rule: &str) -> Stored<bool> {
+        let done = match before {
+            Some(before) => sqlx::query("UPDATE alert_rules SET rule = $2 WHERE id = $1 AND rule = $3")
+                .bind(id)
+                .bind(rule)
+                .bind(before),
+            None => sqlx::query("INSERT INTO alert_rules (id, rule) VALUES ($1, $2) ON CONFLICT DO NOTHING")
+                .bind(id)
+                .bind(rule),
+        };
+        Ok(done.execute(&self.pool).await?.rows_affected() > 0)
     }
 }
 
@@ -230,5 +244,17 @@ mod tests {
         assert_eq!(store.open_alerts_of("b").await.unwrap()[0].id, "1");
         assert_eq!(store.unseen_alerts(HELD_MS).await.unwrap().len(), 0);
         assert_eq!(store.unseen_alerts(HELD_MS + 2).await.unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_rule_is_written_only_in_place_of_what_was_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(&folder).await;
+        assert!(store.put_alert_rule("debt", None, "1").await.unwrap());
+        assert!(!store.put_alert_rule("debt", None, "2").await.unwrap(), "somebody was faster");
+        assert!(!store.put_alert_rule("debt", Some("0"), "2").await.unwrap());
+        assert!(store.put_alert_rule("debt", Some("1"), "2").await.unwrap());
+        assert_eq!(store.alert_rule("debt").await.unwrap().as_deref(), Some("2"));
+        assert_eq!(store.alert_rule("drift").await.unwrap(), None);
     }
 }

@@ -1,6 +1,7 @@
-use super::{Page, Store, Stored};
-use sqlx::Row;
+use super::page::containing;
+use super::{Page, Slice, Store, Stored};
 use sqlx::any::AnyRow;
+use sqlx::{AssertSqlSafe, Row};
 
 /// An emergency, over or not.
 #[derive(Clone, Debug)]
@@ -18,6 +19,18 @@ pub(crate) struct EmergencyRow {
     /// Who ended it, or `expired`, or `recovered`.
     pub(crate) ended_by: Option<String>,
 }
+
+/// Which of them to show. What is empty does not matter.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EmergencyFilter {
+    pub(crate) cluster: String,
+    pub(crate) cause: String,
+    /// A part of the reason.
+    pub(crate) search: String,
+}
+
+const WHERE: &str =
+    "WHERE ($1 = '' OR cluster = $1) AND ($2 = '' OR cause = $2) AND LOWER(reason) LIKE $3 ESCAPE '!'";
 
 impl EmergencyRow {
     fn read(row: &AnyRow) -> Stored<Self> {
@@ -64,12 +77,33 @@ impl Store {
         Ok(())
     }
 
-    /// The emergencies, the latest first.
-    pub(crate) async fn emergencies(&self, skip: i64, limit: i64) -> Stored<Page<EmergencyRow>> {
-        let row = sqlx::query("SELECT COUNT(*) FROM emergencies").fetch_one(&self.pool).await?;
-        let text = "SELECT id, cluster, cause, reason, actor, started_at, until_at, ended_at, ended_by
-                    FROM emergencies ORDER BY started_at DESC, id LIMIT $1 OFFSET $2";
-        let rows = sqlx::query(text).bind(limit).bind(skip).fetch_all(&self.pool).await?;
-        Ok(Page { total: row.try_get(0)?, rows: rows.iter().map(EmergencyRow::read).collect::<Stored<_>>()? })
+    /// The emergencies that are wanted.
+    pub(crate) async fn emergencies(
+        &self,
+        filter: &EmergencyFilter,
+        slice: Slice,
+    ) -> Stored<Page<EmergencyRow>> {
+        let search = containing(&filter.search);
+        let count = sqlx::query(AssertSqlSafe(format!("SELECT COUNT(*) FROM emergencies {WHERE}")))
+            .bind(&filter.cluster)
+            .bind(&filter.cause)
+            .bind(&search)
+            .fetch_one(&self.pool)
+            .await?;
+        let order = slice.order.sql();
+        let text = format!(
+            "SELECT id, cluster, cause, reason, actor, started_at, until_at, ended_at, ended_by
+             FROM emergencies {WHERE} ORDER BY started_at {order}, id {order} LIMIT $4 OFFSET $5"
+        );
+        let rows = sqlx::query(AssertSqlSafe(text))
+            .bind(&filter.cluster)
+            .bind(&filter.cause)
+            .bind(&search)
+            .bind(slice.limit)
+            .bind(slice.skip)
+            .fetch_all(&self.pool)
+            .await?;
+        let rows = rows.iter().map(EmergencyRow::read).collect::<Stored<_>>()?;
+        Ok(Page { total: count.try_get(0)?, rows })
     }
 }

@@ -15,12 +15,12 @@ mod webhook;
 
 pub(crate) use alert::AlertRow;
 pub(crate) use audit::{AuditFilter, AuditRow, NewAudit};
-pub(crate) use emergency::EmergencyRow;
-pub(crate) use page::Page;
+pub(crate) use emergency::{EmergencyFilter, EmergencyRow};
+pub(crate) use page::{Order, Page, Slice};
 pub(crate) use session::{Rotation, SessionRow};
 pub(crate) use token::TokenRow;
 pub(crate) use user::UserRow;
-pub(crate) use version::{NewVersion, VersionRow};
+pub(crate) use version::{NewVersion, VersionFilter, VersionRow};
 pub(crate) use webhook::WebhookRow;
 
 use sqlx::any::AnyPoolOptions;

@@ -63,7 +63,7 @@ impl Store {
     }
 
     pub(crate) async fn tokens(&self) -> Stored<Vec<TokenRow>> {
-        let rows = sqlx::query(select!("ORDER BY id DESC LIMIT 1000")).fetch_all(&self.pool).await?;
+        let rows = sqlx::query(select!("ORDER BY id")).fetch_all(&self.pool).await?;
         rows.iter().map(TokenRow::read).collect()
     }
 

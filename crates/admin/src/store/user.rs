@@ -76,13 +76,26 @@ impl Store {
         Ok(done.execute(&self.pool).await?.rows_affected() > 0)
     }
 
-    /// Changes what a user may do; every session of theirs is over.
-    pub(crate) async fn set_role(&self, name: &str, role: &str, is_enabled: bool) -> Stored<bool> {
-        let text = "UPDATE users SET role = $2, is_enabled = $3, generation = generation + 1 WHERE name = $1";
-        let done = sqlx::query(text).bind(name).bind(role).bind(i64::from(is_enabled));
-        let is_known = done.execute(&self.pool).await?.rows_affected() > 0;
-        sqlx::query("DELETE FROM sessions WHERE user_name = $1").bind(name).execute(&self.pool).await?;
-        Ok(is_known)
+    /// Changes what a user may do, and every session of theirs is over; false, and nothing happens, if they are not any
+    /// more who and what they were.
+    pub(crate) async fn set_role(&self, before: &UserRow, role: &str, is_enabled: bool) -> Stored<bool> {
+        let text = "UPDATE users SET role = $2, is_enabled = $3, generation = generation + 1
+                    WHERE name = $1 AND role = $4 AND is_enabled = $5 AND created_at = $6";
+        let done = sqlx::query(text)
+            .bind(&before.name)
+            .bind(role)
+            .bind(i64::from(is_enabled))
+            .bind(&before.role)
+            .bind(i64::from(before.is_enabled))
+            .bind(before.created_at)
+            .execute(&self.pool)
+            .await?;
+        if done.rows_affected() == 0 {
+            return Ok(false);
+        }
+        let text = "DELETE FROM sessions WHERE user_name = $1";
+        sqlx::query(text).bind(&before.name).execute(&self.pool).await?;
+        Ok(true)
     }
 
     pub(crate) async fn saw_login(&self, name: &str, at: i64) -> Stored<()> {
@@ -102,5 +115,33 @@ impl Store {
         let text = "UPDATE users SET generation = generation + 1 WHERE name = $1";
         sqlx::query(text).bind(name).execute(&self.pool).await?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn whoever_saw_an_account_as_it_was_does_not_change_it_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("admin.db").to_str().unwrap()).await.unwrap();
+        let ann = UserRow {
+            name: "ann".into(),
+            role: "viewer".into(),
+            password: String::new(),
+            must_change: false,
+            is_enabled: true,
+            generation: 1,
+            created_at: 5,
+            last_login_at: None,
+        };
+        store.add_user(&ann).await.unwrap();
+        assert!(store.set_role(&ann, "operator", true).await.unwrap());
+        assert!(!store.set_role(&ann, "viewer", false).await.unwrap(), "she is an operator by now");
+        let now = store.user("ann").await.unwrap().unwrap();
+        assert_eq!((now.role.as_str(), now.is_enabled, now.generation), ("operator", true, 2));
+        let namesake = UserRow { created_at: 4, ..now };
+        assert!(!store.set_role(&namesake, "admin", true).await.unwrap(), "she is somebody else");
     }
 }

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests say what they expect")]
 
+mod cors;
 mod fuzz;
+mod lists;
 mod nodes;
 mod policies;
 mod postgres;

@@ -129,12 +129,21 @@ pub(crate) async fn schedule(database: &str) {
         world.call("GET", &format!("/api/v1/config/versions/{number}"), token, None).await.expect(200);
     assert_eq!(version.body["applied"]["nodes"], 0, "nobody applies what is not due");
 
-    // Going back, or importing, takes back what was scheduled.
+    // Going back, or importing, takes back what was scheduled, and says so.
     let pending = async || {
         world.call("GET", "/api/v1/apps/app-a", token, None).await.expect(200).body["pending"].clone()
     };
-    let path = format!("/api/v1/config/versions/{}/rollback", number - 1);
-    world.call("POST", &path, token, Some(json!({}))).await.expect(200);
+    let back = async |version: i64| {
+        let path = format!("/api/v1/config/versions/{version}/rollback");
+        world.call("POST", &path, token, Some(json!({}))).await.expect(200).body
+    };
+    let taken_back = json!([{"app_id": "app-a", "effective_time": soon + 3_600_000}]);
+    let answer = back(number - 1).await;
+    assert_eq!((&answer["unscheduled"], &answer["not_restored"]), (&taken_back, &json!([])), "{answer}");
+    assert_eq!(pending().await, Value::Null);
+    // Going back to where it was scheduled does not schedule it again, and says so too.
+    let answer = back(number).await;
+    assert_eq!((&answer["unscheduled"], &answer["not_restored"]), (&json!([]), &taken_back), "{answer}");
     assert_eq!(pending().await, Value::Null);
     let export = world.call("GET", "/api/v1/config/export", token, None).await.expect(200).body;
     let later = |name: &str| json!({"app_id": name, "guaranteed_quota": 12_000, "burst_quota": 60_000, "effective_time": soon + 3_600_000});
@@ -143,8 +152,8 @@ pub(crate) async fn schedule(database: &str) {
     world.call("PUT", "/api/v1/apps/app-a", token, Some(body)).await.expect(200);
     assert_ne!(pending().await, Value::Null);
     let import = json!({"apps": export["apps"]});
-    world.call("POST", "/api/v1/config/import", token, Some(import)).await.expect(200);
-    assert_eq!(pending().await, Value::Null);
+    let answer = world.call("POST", "/api/v1/config/import", token, Some(import)).await.expect(200).body;
+    assert_eq!((&answer["unscheduled"], pending().await), (&taken_back, Value::Null));
 
     // One that is not there yet can be seen and taken back.
     world.call("POST", "/api/v1/apps", token, Some(later("to-come"))).await.expect(202);
@@ -160,6 +169,37 @@ pub(crate) async fn schedule(database: &str) {
     world.call("GET", "/api/v1/apps/to-come", token, None).await.expect(404);
     let cluster = world.node.standing().into_keys().next().unwrap();
     assert_eq!(world.node.ledger().scheduled(&cluster, 0, 10).await, Ok(Vec::new()));
+    connections_keep_what_is_scheduled(&world, token, soon + 3_600_000).await;
+}
+
+/// Limits on connections are in force at once, and what is scheduled stays: with those limits, unless it has its own.
+async fn connections_keep_what_is_scheduled(world: &World, token: &str, due: i64) {
+    let path = "/api/v1/apps/app-a";
+    let put = async |path: &str, body: Value| world.call("PUT", path, token, Some(body)).await.expect(200);
+    put("/api/v1/connections/app-a", json!({"max_connections": 1_000})).await;
+    // At first 1,000 are in force, which the change leaves as they are; then 7, which it does not.
+    for (scheduled, max, kept) in [(1_000, 7, 7), (55, 8, 55)] {
+        let body = json!({"guaranteed_quota": 12_000, "burst_quota": 60_000, "effective_time": due,
+                          "max_connections": scheduled, "burst_connections": scheduled});
+        put(path, body).await;
+        put("/api/v1/connections/app-a", json!({"max_connections": max})).await;
+        let app = world.call("GET", path, token, None).await.expect(200).body;
+        assert_eq!((&app["max_connections"], &app["guaranteed_quota"]), (&json!(max), &json!(10_000)));
+        let pending = &app["pending"];
+        assert_eq!(
+            (&pending["effective_time"], &pending["policy"]["max_connections"]),
+            (&json!(due), &json!(kept))
+        );
+        assert_eq!(pending["policy"]["guaranteed_quota"], 12_000);
+    }
+    let latest = world.call("GET", "/api/v1/config/versions?limit=1", token, None).await.expect(200).body;
+    let number = latest["data"][0]["version"].as_i64().unwrap();
+    assert_eq!(latest["data"][0]["effective_time"], due, "that it is scheduled again is a version too");
+    for version in [number, number - 2] {
+        let shown =
+            world.call("GET", &format!("/api/v1/config/versions/{version}"), token, None).await.expect(200);
+        assert_eq!(shown.body["applied"]["nodes"], 0, "nobody applies what is not due");
+    }
 }
 
 /// A change that was scheduled takes effect, on the node too, and is applied from then on.

@@ -64,6 +64,26 @@ async fn what_shadow_mode_lets_through_is_not_told_as_refused() {
     assert!(of("shadowed") > 0, "{}", page.body);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_histogram_of_waits_has_those_who_asked_the_ledger_and_nobody_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::start(folder.path().join("admin.db").to_str().unwrap()).await;
+    for _ in 0..100 {
+        world.node.admit(&Request::new("video-service", Operation::Get)).await.unwrap().keep();
+    }
+    let page = world.call("GET", "/metrics", "", None).await.expect(200);
+    let sum = |name: &str| {
+        let lines = page.body.as_str().unwrap().lines().filter(|line| {
+            line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ') || rest.starts_with('{'))
+        });
+        lines.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum::<u64>()
+    };
+    assert_eq!(sum("tollgate_decisions_total"), 100);
+    let waited = sum("tollgate_ledger_wait_seconds_count");
+    assert_eq!(waited, sum("tollgate_ledger_misses_total"));
+    assert!((1..100).contains(&waited), "{waited}: the first had to ask, and some of the others did not");
+}
+
 #[test]
 fn the_rules_are_right_and_do_what_they_say() {
     promtool(&["check", "rules", deploy("prometheus/rules.yml").to_str().unwrap()], None);

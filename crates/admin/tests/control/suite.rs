@@ -1,5 +1,6 @@
 //! What must hold on every database: one function for each story, each on a database of its own.
 
+pub(crate) use crate::lists::lists;
 pub(crate) use crate::policies::{clusters, rollback, schedule, schedule_due};
 use crate::support::{PASSWORD, World, cookie_of, token_of};
 use serde_json::{Value, json};
@@ -186,7 +187,7 @@ pub(crate) async fn versions(database: &str) {
     let export = world.call("GET", "/api/v1/config/export", token, None).await.expect(200).body;
     let import = async |body: Value| world.call("POST", "/api/v1/config/import", token, Some(body)).await;
     let same = import(json!({"apps": export["apps"], "prune": true})).await.expect(200);
-    assert_eq!(same.body, json!({"version": null, "changes": []}));
+    assert_eq!(same.body, json!({"version": null, "changes": [], "unscheduled": []}));
     let mut apps = export["apps"].as_array().unwrap().clone();
     apps[0]["guaranteed_quota"] = json!(9_000);
     apps.pop();
@@ -202,6 +203,37 @@ pub(crate) async fn versions(database: &str) {
     assert_eq!(refused.wrong_fields(), ["apps[1].burst_quota", "apps[1].guaranteed_quota", "apps[2]"]);
     let too_much = import(json!({"apps": apps})).await.expect(400);
     assert_eq!(too_much.wrong_fields(), ["apps"]);
+    import_clusters(&world, token).await;
+}
+
+/// What clusters can stand is part of an import, which fits as a whole or not at all, and only admins change it.
+async fn import_clusters(world: &World, token: &str) {
+    let operator = &world.token(token, "operator").await;
+    let import =
+        async |token: &str, body: Value| world.call("POST", "/api/v1/config/import", token, Some(body)).await;
+    let cluster = |capacity: u64| json!([{"id": "cluster-01", "capacity": capacity}]);
+    let large = json!([{"id": "app-c", "guaranteed_quota": 1_500_000, "burst_quota": 1_500_000}]);
+    import(token, json!({"apps": large})).await.expect(400);
+    import(operator, json!({"apps": [], "clusters": cluster(1_000_000)})).await.expect(200);
+    import(operator, json!({"apps": large, "clusters": cluster(2_000_000)})).await.expect(403);
+    let both = json!({"apps": large, "clusters": cluster(2_000_000)});
+    let mut dry = both.clone();
+    dry["dry_run"] = json!(true);
+    let foreseen = import(token, dry).await.expect(200).body["changes"].clone();
+    let change = json!({"kind": "cluster", "id": "cluster-01", "field": "capacity", "before": 1_000_000, "after": 2_000_000});
+    assert!(foreseen.as_array().unwrap().contains(&change), "{foreseen}");
+    assert_eq!(import(token, both).await.expect(200).body["changes"], foreseen);
+    let export = world.call("GET", "/api/v1/config/export", token, None).await.expect(200).body;
+    assert_eq!(
+        (&export["clusters"][0]["capacity"], &export["clusters"][0]["id"]),
+        (&json!(2_000_000), &json!("cluster-01"))
+    );
+    import(token, json!({"apps": [], "clusters": cluster(1_000_000)})).await.expect(400);
+    let odd = json!([{"id": "nowhere"}, {"id": "cluster-01", "capacity": 0, "colour": 1}, 7, {"id": "cluster-01"}, {"id": "cluster-01"}]);
+    let refused = import(token, json!({"apps": [], "clusters": odd})).await.expect(400);
+    let wrong =
+        ["clusters[0].id", "clusters[1].capacity", "clusters[1].colour", "clusters[2]", "clusters[4].id"];
+    assert_eq!(refused.wrong_fields(), wrong);
 }
 
 /// An emergency is declared with a reason, seen by everybody, ended, and kept in the history.
@@ -280,6 +312,41 @@ pub(crate) async fn accounts(database: &str) {
         assert_eq!(entry.unwrap()["before"][key], was, "{action}");
     }
     tokens_end(&world, token, database).await;
+    lost_updates(&world, token).await;
+}
+
+/// Whoever has seen an account or a rule as it was, and says so, does not change it as it is.
+async fn lost_updates(world: &World, token: &str) {
+    let call = async |method: &str, path: &str, body: Option<Value>, tag: &str| {
+        world.call_with(method, path, token, body, &[("if-match", tag)]).await
+    };
+    let body = json!({"username": "cleo", "role": "viewer", "password": PASSWORD});
+    world.call("POST", "/api/v1/users", token, Some(body)).await.expect(201);
+    let places = [
+        ("/api/v1/users/cleo", json!({"role": "operator"}), json!({"enabled": false})),
+        ("/api/v1/alert-rules/debt", json!({"threshold": 0.7}), json!({"enabled": false})),
+    ];
+    for (path, first, second) in places {
+        let seen = world.call("GET", path, token, None).await.expect(200).header("etag").to_owned();
+        assert!(seen.len() > 2, "{path} has no tag");
+        let changed = call("PUT", path, Some(first.clone()), &seen).await.expect(200);
+        let late = call("PUT", path, Some(second.clone()), &seen).await.expect(412);
+        assert_eq!(late.header("content-type"), "application/problem+json");
+        assert_eq!(late.body["type"], "urn:tollgate:problem:changed_meanwhile");
+        let now = world.call("GET", path, token, None).await.expect(200);
+        assert_eq!((now.header("etag"), &now.body["enabled"]), (changed.header("etag"), &json!(true)));
+        assert_ne!(now.header("etag"), seen);
+        call("PUT", path, Some(second), now.header("etag")).await.expect(200);
+    }
+    world.call("GET", "/api/v1/alert-rules/nothing", token, None).await.expect(404);
+    // Logging in is no change that anybody could lose.
+    let path = "/api/v1/users/admin";
+    let seen = world.call("GET", path, token, None).await.expect(200).header("etag").to_owned();
+    world.log_in("admin", PASSWORD).await.expect(200);
+    assert_eq!(world.call("GET", path, token, None).await.expect(200).header("etag"), seen);
+    call("DELETE", "/api/v1/users/cleo", None, &seen).await.expect(412);
+    call("DELETE", "/api/v1/users/cleo", None, "*").await.expect(204);
+    call("DELETE", "/api/v1/users/cleo", None, "*").await.expect(412);
 }
 
 /// A token ends with its time, and with the account of whoever made it.
@@ -334,6 +401,7 @@ pub(crate) async fn history(database: &str) {
         dashboard["overview"]["total_requests_1h"].as_u64().unwrap()
     };
     world.wait(async || passed(&world).await >= 100).await;
+    ledger_calls(&world, &token).await;
     let before = passed(&world).await;
     world.restart().await;
     world.wait(async || passed(&world).await > 0).await;
@@ -352,6 +420,27 @@ pub(crate) async fn history(database: &str) {
     let wrong = json!({"policy": {"guaranteed_quota": 0}, "range": "7d"});
     let refused = world.call("POST", "/api/v1/apps/app-c/what-if", &token, Some(wrong)).await.expect(400);
     assert_eq!(refused.wrong_fields(), ["policy.burst_quota", "policy.guaranteed_quota", "range"]);
+}
+
+/// How the ledger is doing is told from every call to it.
+async fn ledger_calls(world: &World, token: &str) {
+    let dashboard = world.call("GET", "/api/v1/dashboard", token, None).await.expect(200).body;
+    let health = &dashboard["redis_health"];
+    let number = |key: &str| health[key].as_f64().unwrap();
+    assert!(number("latency_p50") > 0.0, "{health}");
+    assert!(number("latency_p50") <= number("latency_p95") && number("latency_p95") <= number("latency_p99"));
+    assert!((0.0..=1.0).contains(&number("connection_pool_usage")), "{health}");
+    let page = world.call("GET", "/metrics", token, None).await.expect(200).body;
+    let read = |name: &str| {
+        let row = format!("{name}{{cluster=\"cluster-01\"}} ");
+        let line = page.as_str().unwrap().lines().find_map(|line| line.strip_prefix(&row)).unwrap();
+        line.parse::<u64>().unwrap()
+    };
+    let (made, counted) = (read("tollgate_ledger_calls_total"), read("tollgate_ledger_call_seconds_count"));
+    assert!(
+        counted > 0 && (made - 1..=made).contains(&counted),
+        "{counted} of {made}: one may be on its way"
+    );
 }
 
 /// What is tried is all of the policy, and what it does to others is told.

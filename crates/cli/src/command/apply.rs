@@ -54,7 +54,7 @@ impl Apply {
         serve::runtime()?.block_on(async {
             let before = self.running.policy(&policy).await?;
             let changes = changes(&before, &policy, self.prune)?;
-            if let Err(refusal) = self.apply(&before, &policy).await? {
+            if let Err(refusal) = self.apply(&policy).await? {
                 if self.json {
                     output::print_json(&json!({"refused": refusal.0}))?;
                 } else {
@@ -67,55 +67,33 @@ impl Apply {
         })
     }
 
-    /// What a cluster can stand grows before applications do, and shrinks after them.
-    async fn apply(&self, before: &Policy, after: &Policy) -> anyhow::Result<Result<(), Refusal>> {
-        let changed =
-            after.clusters().iter().filter(|(id, cluster)| before.clusters().get(*id) != Some(*cluster));
-        let grows = |(id, cluster): &(&ClusterId, &Cluster)| {
-            before.clusters().get(*id).is_none_or(|known| known.capacity.rate <= cluster.capacity.rate)
-        };
-        let (growing, shrinking): (Vec<_>, Vec<_>) = changed.partition(grows);
-        for (id, cluster) in growing {
-            if let Err(refusal) = self.put_cluster(id, cluster).await? {
-                return Ok(Err(refusal));
-            }
-        }
-        if let Err(refusal) = self.put_apps(after).await? {
-            return Ok(Err(refusal));
-        }
-        for (id, cluster) in shrinking {
-            if let Err(refusal) = self.put_cluster(id, cluster).await? {
-                return Ok(Err(refusal));
-            }
-        }
-        Ok(Ok(()))
-    }
-
-    async fn put_cluster(&self, id: &ClusterId, cluster: &Cluster) -> anyhow::Result<Result<Value, Refusal>> {
-        let body = json!({
-            "capacity": cluster.capacity.rate.floor(),
-            "reserved_ratio": cluster.capacity.reserved.as_f64(),
-            "burst_ratio": cluster.capacity.burst_ratio.as_f64(),
-            "emergency_threshold": cluster.capacity.emergency_threshold.as_f64(),
-            "max_connections": cluster.capacity.connections,
-            "reason": self.reason,
-        });
-        self.running.ask(Method::PUT, &format!("/api/v1/clusters/{id}"), Some(&body)).await
-    }
-
-    async fn put_apps(&self, policy: &Policy) -> anyhow::Result<Result<Value, Refusal>> {
+    /// All of it in one call, which is one version: it fits as a whole, or nothing is changed.
+    async fn apply(&self, policy: &Policy) -> anyhow::Result<Result<Value, Refusal>> {
         let apps: Value = policy
             .apps()
             .iter()
             .map(|(id, app)| {
                 let mut value = app.to_value(policy.prices());
-                value["app_id"] = json!(&**id);
+                value["id"] = json!(&**id);
                 value
             })
             .collect();
-        let body = json!({"apps": apps, "prune": self.prune, "reason": self.reason});
+        let clusters: Value =
+            policy.clusters().iter().map(|(id, cluster)| cluster_value(id, cluster)).collect();
+        let body = json!({"apps": apps, "clusters": clusters, "prune": self.prune, "reason": self.reason});
         self.running.ask(Method::POST, "/api/v1/config/import", Some(&body)).await
     }
+}
+
+fn cluster_value(id: &ClusterId, cluster: &Cluster) -> Value {
+    json!({
+        "id": &**id,
+        "capacity": cluster.capacity.rate.floor(),
+        "reserved_ratio": cluster.capacity.reserved.as_f64(),
+        "burst_ratio": cluster.capacity.burst_ratio.as_f64(),
+        "emergency_threshold": cluster.capacity.emergency_threshold.as_f64(),
+        "max_connections": cluster.capacity.connections,
+    })
 }
 
 /// What applying changes. A cluster that no node knows cannot be added from here.

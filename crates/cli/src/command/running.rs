@@ -5,7 +5,7 @@ use crate::system::TOKEN_VARIABLE;
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use hyper::{Method, StatusCode};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use tollgate_config::Policy;
@@ -60,19 +60,8 @@ impl Running {
             Ok(content) => Ok(content),
             Err(refusal) => bail!("{}{target}: {refusal}", self.url),
         };
-        let clusters = get("/api/v1/clusters").await?;
-        let apps = get("/api/v1/config/export").await?;
-        let clusters = list(&clusters["data"]).map(|cluster| {
-            let mut kept = renamed(cluster, "cluster_id");
-            kept.retain(|key, _| CLUSTER_KEYS.contains(&key.as_str()));
-            Value::Object(kept)
-        });
-        let apps = list(&apps["apps"]).map(|app| Value::Object(renamed(app, "app_id")));
-        let tree = json!({
-            "clusters": clusters.collect::<Value>(),
-            "apps": apps.collect::<Value>(),
-            "cost": like.to_value()["cost"],
-        });
+        let mut tree = get("/api/v1/config/export").await?;
+        tree["cost"] = like.to_value()["cost"].clone();
         Policy::from_value(&tree)
             .with_context(|| format!("{} has policies that this version cannot read", self.url))
     }
@@ -89,9 +78,6 @@ impl Running {
     }
 }
 
-const CLUSTER_KEYS: [&str; 6] =
-    ["id", "capacity", "reserved_ratio", "burst_ratio", "emergency_threshold", "max_connections"];
-
 fn read_bounded(file: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     std::fs::File::open(file)?.take(MAX_TOKEN).read_to_string(&mut text)?;
@@ -100,15 +86,6 @@ fn read_bounded(file: &Path) -> std::io::Result<String> {
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
-}
-
-/// What the API calls by a longer name is `id` in a file.
-fn renamed(value: &Value, name: &str) -> Map<String, Value> {
-    let mut map = value.as_object().cloned().unwrap_or_default();
-    if let Some(id) = map.remove(name) {
-        map.insert("id".into(), id);
-    }
-    map
 }
 
 /// Every wrong field on a line, or what else is wrong.

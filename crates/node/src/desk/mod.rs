@@ -17,6 +17,7 @@ use crate::app::{App, Retry};
 use crate::bell::Bell;
 use crate::permit::Permit;
 use crate::roster::Roster;
+use crate::spans::Spans;
 use calm::Calm;
 use lease::{Lease, Stock};
 use policies::Reading;
@@ -168,8 +169,19 @@ pub struct Calls {
     pub made: u64,
     /// Calls that failed or were not answered in time.
     pub failed: u64,
-    /// How long the last answer took.
+    /// How long the last one took.
     pub latency: Nanos,
+    /// How long they took, those too that failed. There is one at a time: together, that is how long the line to the ledger
+    /// was in use.
+    pub took: Spans,
+}
+
+impl Calls {
+    /// One is over, however it ended.
+    fn over(&mut self, took: Nanos) {
+        self.latency = took;
+        self.took.note(took);
+    }
 }
 
 /// What became of a request that came to the desk.
@@ -308,7 +320,7 @@ impl<T> Desk<T> {
     /// The ledger answered.
     pub fn answered(&mut self, reply: Reply, now: Nanos) -> Vec<Outcome<T>> {
         let Some(wire) = self.on_wire.take() else { return Vec::new() };
-        self.calls.latency = now.since(wire.sent);
+        self.calls.over(now.since(wire.sent));
         self.degradation.answered(self.calls.latency);
         self.breaker.succeeded();
         let mut out = Vec::new();
@@ -324,6 +336,7 @@ impl<T> Desk<T> {
     /// The call failed, or nobody knows what became of it.
     pub fn failed(&mut self, error: &LedgerError, now: Nanos) -> Vec<Outcome<T>> {
         let Some(wire) = self.on_wire.take() else { return Vec::new() };
+        self.calls.over(now.since(wire.sent));
         let mut out = Vec::new();
         match error {
             LedgerError::Unseeded | LedgerError::Fenced | LedgerError::Stale if self.phase != Phase::Open => {
@@ -331,7 +344,7 @@ impl<T> Desk<T> {
             }
             LedgerError::Unseeded => self.reading.forgotten(),
             LedgerError::Fenced | LedgerError::Stale => self.fenced(now),
-            _ => self.lose(error, wire, now, &mut out),
+            _ => self.lose(error, now, &mut out),
         }
         out
     }

@@ -1,7 +1,7 @@
 //! Without the ledger: what becomes of leases, of those who wait, and of what was not reported.
 
 use super::lease::Lease;
-use super::{Desk, Outcome, Refused, Wire, local, nanos};
+use super::{Desk, Outcome, Refused, local, nanos};
 use crate::app::{App, Retry};
 use tollgate_core::decision::Tier;
 use tollgate_core::fallback::Outage;
@@ -17,9 +17,8 @@ const LONG_SILENCE: Nanos = Nanos::from_secs(12 * 3_600);
 
 impl<T> Desk<T> {
     /// A call was lost.
-    pub(super) fn lose(&mut self, error: &LedgerError, wire: Wire, now: Nanos, out: &mut Vec<Outcome<T>>) {
+    pub(super) fn lose(&mut self, error: &LedgerError, now: Nanos, out: &mut Vec<Outcome<T>>) {
         self.calls.failed += 1;
-        self.calls.latency = now.since(wire.sent);
         let was_closed = self.breaker.is_closed();
         self.breaker.failed(&self.manners.breaker, now);
         self.retry_at = now.plus(nanos(RETRY_PAUSE));
