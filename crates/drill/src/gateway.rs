@@ -109,11 +109,12 @@ impl Gateway {
         Ok(())
     }
 
-    /// The memory that it uses, in KiB.
+    /// The memory that it has taken for itself, in KiB. What is mapped from files, such as the program, comes and goes as the system
+    /// likes.
     pub(crate) fn memory_kib(&self) -> u64 {
         let status = self.process.as_ref().map(|process| format!("/proc/{}/status", process.id()));
         let text = status.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap_or_default();
         line.trim().trim_end_matches(" kB").parse().unwrap_or(0)
     }
 
