@@ -7195,10 +7195,10 @@ export interface components {
             id: string;
             /** @description Which of its fields, like `cost.base.GET`; empty if it came or went as a whole. */
             field: string;
-            /** @description What it was. */
-            before?: Record<string, never> | null;
-            /** @description What it is. */
-            after?: Record<string, never> | null;
+            /** @description What it was: anything, null if it was not there. */
+            before: unknown;
+            /** @description What it is: anything, null if it is gone. */
+            after: unknown;
         };
         /** @description What changed from one version to another. */
         Differences: {

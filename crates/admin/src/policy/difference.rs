@@ -14,11 +14,9 @@ pub(crate) struct Difference {
     pub(crate) id: String,
     /// Which of its fields, like `cost.base.GET`; empty if it came or went as a whole.
     pub(crate) field: String,
-    /// What it was.
-    #[schema(value_type = Option<Object>)]
+    /// What it was: anything, null if it was not there.
     pub(crate) before: Value,
-    /// What it is.
-    #[schema(value_type = Option<Object>)]
+    /// What it is: anything, null if it is gone.
     pub(crate) after: Value,
 }
 
