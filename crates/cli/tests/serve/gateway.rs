@@ -6,22 +6,24 @@ use std::io::{Read, Write};
 #[test]
 fn requests_pay_and_are_refused_with_everything_there_is_to_say() {
     let upstream = Upstream::start();
-    let tollgate = Tollgate::start(&format!("{}{APPS}", upstream.route()));
+    // Closed in an outage: on a machine so busy that the ledger does not answer in time, nothing passes without it.
+    let strict =
+        "[[apps]]\nid = 'strict'\nguaranteed_quota = 1\nburst_quota = 3\nborrow = false\noutage = 'closed'\n";
+    let tollgate = Tollgate::start(&format!("{}{APPS}{strict}", upstream.route()));
     let mut stream = open(tollgate.gateway);
     let passed = ask_on(&mut stream, "GET /a", &["x-tollgate-app: large"]);
     assert_eq!((passed.status, passed.header("x-ratelimit-cost")), (200, "1"));
     assert_eq!(passed.header("ratelimit-policy"), r#""app";q=500000;qu="tokens""#);
     assert!(passed.header("ratelimit").starts_with(r#""app";r="#));
-    let answers: Vec<_> = (0..10).map(|_| ask_on(&mut stream, "PUT /a", &["x-tollgate-app: tiny"])).collect();
+    let answers: Vec<_> =
+        (0..10).map(|_| ask_on(&mut stream, "PUT /a", &["x-tollgate-app: strict"])).collect();
     let refused = answers.iter().find(|answer| answer.status == 429).unwrap();
     assert_eq!((refused.header("x-ratelimit-cost"), refused.header("x-ratelimit-limit")), ("5", "3"));
     assert_eq!(refused.json()["error"], "rate_limit_exceeded");
     assert_eq!(refused.json()["reason"], "app_exhausted");
     let stranger = ask_on(&mut stream, "GET /", &[]);
     assert_eq!((stranger.status, stranger.json()["reason"].as_str()), (403, Some("unknown_app")));
-    // On a machine that is so busy that the ledger does not answer in time, some pass without it.
-    let passed = answers.iter().filter(|answer| answer.status == 200).count();
-    assert_eq!(upstream.requests(), 1 + passed as u64);
+    assert_eq!(upstream.requests(), 1);
 }
 
 #[test]
