@@ -33,7 +33,7 @@ pub(crate) fn strip_hop_by_hop(headers: &mut HeaderMap) {
             is_there[at] = true;
         }
     }
-    if is_there[0] {
+    if headers.contains_key(CONNECTION) {
         strip_listed(headers);
     }
     for (name, _) in HOP_BY_HOP.iter().zip(is_there).filter(|(_, is_there)| *is_there) {
