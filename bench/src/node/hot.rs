@@ -34,7 +34,6 @@ pub(super) fn questions() -> Vec<Question> {
         by_name("by name, 1,000 applications", One, 1_000),
         by_name("by name, 10,000 applications", One, 10_000),
         by_name("by name, 100,000 applications", One, 100_000),
-        by_name_to_undo("by name, 10,000 applications, with a permit", One, 10_000),
         resolved("two threads, one application", Two, 1),
         resolved("two threads, an application each", Two, 2),
         by_name("two threads, by name, 10,000 applications", Two, 10_000),
@@ -74,22 +73,17 @@ fn resolved(name: &'static str, threads: Threads, apps: u32) -> Question {
 }
 
 fn by_name(name: &'static str, threads: Threads, apps: u32) -> Question {
-    Question::new(name, threads, Outcome::Allowed, move || pair(apps, |ours| ours))
+    Question::new(name, threads, Outcome::Allowed, move || pair(apps))
 }
 
-/// Every decision could still be undone: it comes with a permit, which is kept.
-fn by_name_to_undo(name: &'static str, threads: Threads, apps: u32) -> Question {
-    Question::new(name, threads, Outcome::Allowed, move || pair(apps, WithPermit))
-}
-
-fn pair<S: Side>(apps: u32, side: impl FnOnce(Ours) -> S) -> anyhow::Result<Pair> {
+fn pair(apps: u32) -> anyhow::Result<Pair> {
     let (ours, theirs) = (Ours::start(apps)?, Theirs::new(Outcome::Allowed)?);
     ours.warm_up(apps)?;
     for name in (0..apps).map(key) {
         black_box(theirs.decide(&name));
     }
     let walk = Arc::new(Walk::new(apps));
-    Ok(Pair { ours: contender(Arc::clone(&walk), side(ours)), theirs: contender(walk, theirs) })
+    Ok(Pair { ours: contender(Arc::clone(&walk), ours), theirs: contender(walk, theirs) })
 }
 
 /// A node on the embedded ledger.
@@ -161,22 +155,12 @@ impl Ours {
 impl Side for Ours {
     #[inline]
     fn decide(&self, name: &String) -> bool {
-        self.node.pass(&Request::new(name, Operation::Get)).is_ok() || self.ask(name)
-    }
-}
-
-/// A node that is asked for permits.
-struct WithPermit(Ours);
-
-impl Side for WithPermit {
-    #[inline]
-    fn decide(&self, name: &String) -> bool {
-        match self.0.node.check(&Request::new(name, Operation::Get)) {
+        match self.node.check(&Request::new(name, Operation::Get)) {
             Ok(permit) => {
                 permit.keep();
                 true
             }
-            Err(_) => self.0.ask(name),
+            Err(_) => self.ask(name),
         }
     }
 }

@@ -15,8 +15,8 @@ Our side is a whole node on the embedded ledger, with its task that reports and 
 own; a decision that finds too little in the purse asks the ledger and waits, within the lap. governor's side is
 its direct limiter or its keyed one with its default store, on the processor's time stamp counter; a hit of ours
 reads no clock. *resolved* is an application that the caller looked up once. *by name* looks it up each time, at
-random among all of them; the names are laid out as for the standalone limiter. *with a permit* is a decision that the
-caller could still undo, which governor's cannot be. Both sides are on mimalloc, as the shipped program is.
+random among all of them; the names are laid out as for the standalone limiter. Each decision of ours comes with a permit, by
+which the caller could undo it, and keeps it; governor's cannot be undone. Both sides are on mimalloc, as the shipped program is.
 
 *Metrics read* is a decision of a node all of whose counters are read ten times a second by another thread, ten times
 as often as the control plane reads them; beside it the same node, whose counters nobody reads.

@@ -8,7 +8,7 @@ use tollgate_config::Policy;
 use tollgate_core::cost::Operation;
 use tollgate_core::id::NodeId;
 use tollgate_ledger::MemoryLedger;
-use tollgate_node::{Node, Request, Setup};
+use tollgate_node::{Node, Permit, Request, Setup};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -33,7 +33,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     drop(node.admit(&Request::new("photos", Operation::Put)).await);
 
     // The fastest way, where nobody could undo it and nobody has to wait: it was in the purse, or it was not.
-    println!("HEAD passes at once: {}", node.pass(&Request::new("photos", Operation::Head)).is_ok());
+    println!("HEAD passes at once: {}", node.check(&Request::new("photos", Operation::Head)).map(Permit::keep).is_ok());
 
     match node.admit(&Request::new("photos", Operation::Copy)).await {
         Ok(_) => println!("COPY passes"),

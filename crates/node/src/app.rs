@@ -7,6 +7,7 @@ use crate::dry::{Dry, Spell};
 use crate::permit::Permit;
 use crate::purse::Purse;
 use crate::request::Request;
+use crate::roster::Stamp;
 use crate::tally::{Cell, Tally};
 use arc_swap::ArcSwap;
 use std::fmt;
@@ -53,6 +54,8 @@ struct Rest {
     bell: Arc<Bell>,
     /// Whole tokens that callers gave back afterwards.
     returned: AtomicU64,
+    /// The [stamp](Stamp) of the change that it came with.
+    enrolled: AtomicU64,
 }
 
 /// An allocator that rounds sizes up to powers of two, as that of the shipped program, puts it on a line of its own.
@@ -91,6 +94,7 @@ impl App {
                 id,
                 bell,
                 returned: AtomicU64::new(0),
+                enrolled: AtomicU64::new(0),
             }),
         };
         app.follow_terms();
@@ -159,13 +163,21 @@ impl App {
     /// Takes what a request costs by these terms from the purse; returns the price that was paid.
     #[inline]
     pub(crate) fn buy(&self, request: &Request<'_>) -> Result<Price, Price> {
-        if request.is_plain_get()
-            && let Some((cost, left)) = self.purse.get()
-        {
-            self.watch(left);
-            return Ok(Price::named(Operation::Get, cost));
+        match self.buy_plainly(request) {
+            Some(cost) => Ok(Price::named(Operation::Get, cost)),
+            None => self.buy_apart(request),
         }
-        self.buy_apart(request)
+    }
+
+    /// The same for what most requests are, a GET without a body: returns what it cost, in whole tokens.
+    #[inline]
+    pub(crate) fn buy_plainly(&self, request: &Request<'_>) -> Option<u64> {
+        if !request.is_plain_get() {
+            return None;
+        }
+        let (cost, left) = self.purse.get()?;
+        self.watch(left);
+        Some(cost)
     }
 
     /// Kept apart from what most requests do, which is to be short.
@@ -341,6 +353,16 @@ impl App {
     pub(crate) fn set_terms(&self, terms: Terms) {
         self.rest.terms.store(Arc::new(terms));
         self.follow_terms();
+    }
+
+    /// It will be known from then on.
+    pub(crate) fn enrol(&self, stamp: Stamp) {
+        self.rest.enrolled.store(stamp.0, Ordering::Relaxed);
+    }
+
+    /// Since when it has been known.
+    pub(crate) fn enrolled(&self) -> Stamp {
+        Stamp(self.rest.enrolled.load(Ordering::Relaxed))
     }
 
     /// The application is gone: whoever kept it gets nothing any more.

@@ -5,8 +5,8 @@ use crate::desk::{Refused, tier_of};
 use crate::permit::Permit;
 use std::sync::Arc;
 use tollgate_core::cost::Price;
-use tollgate_core::decision::Decision;
-use tollgate_core::units::Nanos;
+use tollgate_core::decision::{Decision, Tier, Verdict};
+use tollgate_core::units::{Millis, Nanos, Tokens};
 
 /// What is decided about a request without asking anybody.
 #[derive(Debug)]
@@ -44,5 +44,19 @@ impl App {
             return Ok(Permit::in_shadow(Arc::clone(self), price, refused.tier, refused.reason));
         }
         Err(self.refuse_outright(price, refused))
+    }
+}
+
+/// An answer of which no more is known than that.
+pub(crate) const fn bare(verdict: Verdict, price: Price) -> Decision {
+    Decision {
+        verdict,
+        tier: Tier::Node,
+        price,
+        limit: Tokens::ZERO,
+        remaining: Tokens::ZERO,
+        retry_after: None,
+        reset_after: Millis::ZERO,
+        policy_version: 0,
     }
 }

@@ -40,7 +40,7 @@ pub use counters::Counts;
 pub use decide::Decided;
 pub use explain::{DecisionId, NotADecision, Record, Unexplained};
 pub use node::{Miss, Node, NotYet, Setup};
-pub use permit::Permit;
+pub use permit::{ByName, Payer, Permit};
 pub use request::Request;
 pub use reserve::{EndError, NotAReservation, ReservationId};
 pub use roster::Roster;

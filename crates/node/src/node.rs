@@ -5,11 +5,11 @@ use crate::bell::Bell;
 use crate::clock::{self, RuntimeClock};
 use crate::connect;
 use crate::connection::{self, Connections};
-use crate::decide::Decided;
+use crate::decide::{Decided, bare};
 use crate::desk::{Asked, Desk, Identity, Manners, Refused, Standing};
 use crate::explain::{DecisionId, Inquiries, Record, Recorder};
 use crate::names::Names;
-use crate::permit::Permit;
+use crate::permit::{ByName, Permit};
 use crate::request::Request;
 use crate::roster::Roster;
 use crate::spans::{SharedSpans, Spans};
@@ -23,11 +23,11 @@ use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tollgate_config::Policy;
-use tollgate_core::cost::{Price, PriceList};
-use tollgate_core::decision::{Decision, Tier, Verdict};
+use tollgate_core::cost::{Operation, Price, PriceList};
+use tollgate_core::decision::{Decision, Verdict};
 use tollgate_core::id::{AppId, ClusterId, NodeId};
 use tollgate_core::reason::Reason;
-use tollgate_core::units::{Millis, Nanos, Tokens};
+use tollgate_core::units::Nanos;
 use tollgate_ledger::{Ledger, Notices, Slots};
 
 /// What a node needs to know before it starts.
@@ -172,23 +172,26 @@ impl<L: Ledger + Slots + 'static> Node<L> {
         self.inner.roster.all()
     }
 
-    /// Decides about a request without waiting: it passes if its cost is in the purse.
+    /// Decides about a request without waiting: it passes if its cost is in the purse. The permit is for whoever has the node and the
+    /// name at hand until it is used; to take it elsewhere, [own](Node::check_owned) it.
     #[inline]
-    pub fn check(&self, request: &Request<'_>) -> Result<Permit, NotYet> {
-        let inner = &*self.inner;
-        let decided = inner.roster.with(request.app, |app| inner.check(app, request));
-        match decided {
-            Some(decided) => decided,
-            None => inner.check_stranger(request),
+    pub fn check<'a>(&'a self, request: &Request<'a>) -> Result<Permit<ByName<'a>>, NotYet> {
+        let (roster, name) = (&*self.inner.roster, request.app);
+        match roster.with(name, |app| app.buy_plainly(request)) {
+            Some((Some(cost), stamp)) => {
+                Ok(Permit::paid(ByName { roster, name, stamp }, Price::named(Operation::Get, cost)))
+            }
+            _ => self.inner.check_at_length(request),
         }
     }
 
-    /// Decides about a request that nobody will undo: like a [check](Node::check) whose permit is kept at once, and the fastest
-    /// way to ask by name, since nothing has to be held.
-    #[inline]
-    pub fn pass(&self, request: &Request<'_>) -> Result<(), NotYet> {
-        let is_paid = self.inner.roster.with(request.app, |app| app.buy(request).is_ok());
-        if is_paid == Some(true) { Ok(()) } else { self.inner.pass_later(request) }
+    /// The same with a permit that goes wherever it is needed.
+    pub fn check_owned(&self, request: &Request<'_>) -> Result<Permit, NotYet> {
+        let (inner, app) = (&*self.inner, request.app);
+        match inner.roster.with(app, |app| inner.check(app, request)) {
+            Some((decided, _)) => decided,
+            None => inner.check_stranger(request),
+        }
     }
 
     /// Decides about a request of an application that was [found](Node::resolve) before.
@@ -199,7 +202,7 @@ impl<L: Ledger + Slots + 'static> Node<L> {
 
     /// Decides about a request, and asks the ledger if it has to. Never takes longer than the ledger's timeout.
     pub async fn admit(&self, request: &Request<'_>) -> Result<Permit, Decision> {
-        match self.check(request) {
+        match self.check_owned(request) {
             Ok(permit) => Ok(permit),
             Err(NotYet::Refused(decision)) => Err(decision),
             Err(NotYet::Miss(miss)) => self.wait(miss).await,
@@ -317,12 +320,16 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
         }
     }
 
-    /// A request that did not pass at once: what is written about it is nothing that others have to make room for.
-    #[cold]
+    /// Decides about a request that is not as most are: what is written about it is nothing that those have to make room for.
     #[inline(never)]
-    fn pass_later(&self, request: &Request<'_>) -> Result<(), NotYet> {
-        let decided = self.roster.with(request.app, |app| self.check(app, request));
-        decided.unwrap_or_else(|| self.check_stranger(request)).map(Permit::keep)
+    fn check_at_length<'a>(&'a self, request: &Request<'a>) -> Result<Permit<ByName<'a>>, NotYet> {
+        let roster = &*self.roster;
+        for name in [Some(request.app), self.strangers.as_deref()].into_iter().flatten() {
+            if let Some((decided, stamp)) = roster.with(name, |app| self.check(app, request)) {
+                return decided.map(|permit| permit.held_by(ByName { roster, name, stamp }));
+            }
+        }
+        Err(self.refuse_stranger(request))
     }
 
     #[cold]
@@ -339,8 +346,12 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
         if let Some(app) = self.host() {
             return self.check(&app, request);
         }
+        Err(self.refuse_stranger(request))
+    }
+
+    fn refuse_stranger(&self, request: &Request<'_>) -> NotYet {
         let price = request.price(|| self.prices.price(request.operation, request.bytes));
-        Err(NotYet::Refused(self.unknown(price)))
+        NotYet::Refused(self.unknown(price))
     }
 
     /// The application that strangers are counted as.
@@ -356,16 +367,7 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
     /// The answer to a request of nobody that is known.
     pub(crate) fn unknown(&self, price: Price) -> Decision {
         self.strangers_refused.fetch_add(1, Ordering::Relaxed);
-        Decision {
-            verdict: Verdict::Refused(Reason::UnknownApp),
-            tier: Tier::Node,
-            price,
-            limit: Tokens::ZERO,
-            remaining: Tokens::ZERO,
-            retry_after: None,
-            reset_after: Millis::ZERO,
-            policy_version: 0,
-        }
+        bare(Verdict::Refused(Reason::UnknownApp), price)
     }
 
     /// Whether the node decides without the ledger of that cluster just now.

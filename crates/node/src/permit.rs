@@ -1,6 +1,8 @@
 //! The right to pass, paid for and not used yet.
 
 use crate::app::{App, Retry};
+use crate::decide::bare;
+use crate::roster::{Roster, Stamp};
 use std::ops::Deref;
 use std::sync::Arc;
 use tollgate_core::cost::Price;
@@ -11,8 +13,8 @@ use tollgate_core::reason::Reason;
 /// back what was paid: a request that never got anywhere costs nothing.
 #[derive(Debug)]
 #[must_use = "dropped, it gives back what was paid"]
-pub struct Permit<A: Deref<Target = App> = Arc<App>> {
-    app: A,
+pub struct Permit<P: Payer = Arc<App>> {
+    payer: P,
     price: Price,
     tier: Tier,
     /// Set if the application's shadow mode let it pass: nothing was paid then.
@@ -20,15 +22,43 @@ pub struct Permit<A: Deref<Target = App> = Arc<App>> {
     is_open: bool,
 }
 
-impl<A: Deref<Target = App>> Permit<A> {
+/// Who paid, and gets back what was too much.
+pub trait Payer {
+    /// Does something with the application, unless it is gone.
+    fn with<R>(&self, f: impl FnOnce(&App) -> R) -> Option<R>;
+}
+
+impl<A: Deref<Target = App>> Payer for A {
+    fn with<R>(&self, f: impl FnOnce(&App) -> R) -> Option<R> {
+        Some(f(self))
+    }
+}
+
+/// An application that is looked up again should anything have to be given back to it: holding it would cost more than all the rest
+/// of a decision. If it is gone by then, or moved to another cluster, there is nobody to give it to, and what was paid stays spent.
+#[derive(Clone, Copy, Debug)]
+pub struct ByName<'a> {
+    pub(crate) roster: &'a Roster,
+    pub(crate) name: &'a str,
+    pub(crate) stamp: Stamp,
+}
+
+impl Payer for ByName<'_> {
+    fn with<R>(&self, f: impl FnOnce(&App) -> R) -> Option<R> {
+        self.roster.with_same(self.name, self.stamp, |app| f(app))
+    }
+}
+
+impl<P: Payer> Permit<P> {
     /// It was paid from the purse.
-    pub(crate) const fn paid(app: A, price: Price) -> Self {
-        Self { app, price, tier: Tier::Node, shadowed: None, is_open: true }
+    #[inline]
+    pub(crate) const fn paid(payer: P, price: Price) -> Self {
+        Self { payer, price, tier: Tier::Node, shadowed: None, is_open: true }
     }
 
     /// It passes because of shadow mode only.
-    pub(crate) const fn in_shadow(app: A, price: Price, tier: Tier, reason: Reason) -> Self {
-        Self { app, price, tier, shadowed: Some(reason), is_open: true }
+    pub(crate) const fn in_shadow(payer: P, price: Price, tier: Tier, reason: Reason) -> Self {
+        Self { payer, price, tier, shadowed: Some(reason), is_open: true }
     }
 
     pub(crate) const fn by(mut self, tier: Tier) -> Self {
@@ -36,9 +66,11 @@ impl<A: Deref<Target = App>> Permit<A> {
         self
     }
 
-    /// Which application passes.
-    pub fn app(&self) -> &App {
-        &self.app
+    /// The same in the hands of another.
+    pub(crate) fn held_by<Q: Payer>(self, payer: Q) -> Permit<Q> {
+        let Self { price, tier, shadowed, is_open, .. } = self;
+        self.keep();
+        Permit { payer, price, tier, shadowed, is_open }
     }
 
     /// What was paid, and how that was found.
@@ -49,10 +81,12 @@ impl<A: Deref<Target = App>> Permit<A> {
     /// The answer, with everything a person may ask about it.
     pub fn decision(&self) -> Decision {
         let verdict = self.shadowed.map_or(Verdict::Allowed, Verdict::Shadowed);
-        self.app.decision(verdict, self.tier, self.price, Retry::NOW)
+        let known = self.payer.with(|app| app.decision(verdict, self.tier, self.price, Retry::NOW));
+        known.unwrap_or_else(|| Decision { tier: self.tier, ..bare(verdict, self.price) })
     }
 
     /// The request has reached those who do the work: what was paid is spent.
+    #[inline]
     pub fn keep(mut self) {
         self.is_open = false;
     }
@@ -62,15 +96,33 @@ impl<A: Deref<Target = App>> Permit<A> {
     pub fn settle(mut self, actual: Price) {
         self.is_open = false;
         if self.shadowed.is_none() {
-            self.app.adjust(&self.price, &actual);
+            self.payer.with(|app| app.adjust(&self.price, &actual));
         }
     }
 }
 
-impl<A: Deref<Target = App>> Drop for Permit<A> {
+impl<P: Payer> Permit<P> {
+    /// Kept apart from what most permits come to, so that nothing of it is in their way.
+    #[cold]
+    fn undo(&self) {
+        if self.shadowed.is_none() {
+            self.payer.with(|app| app.refund(&self.price));
+        }
+    }
+}
+
+impl<A: Deref<Target = App>> Permit<A> {
+    /// Which application passes.
+    pub fn app(&self) -> &App {
+        &self.payer
+    }
+}
+
+impl<P: Payer> Drop for Permit<P> {
+    #[inline]
     fn drop(&mut self) {
-        if self.is_open && self.shadowed.is_none() {
-            self.app.refund(&self.price);
+        if self.is_open {
+            self.undo();
         }
     }
 }

@@ -17,6 +17,8 @@ use tollgate_core::id::{AppId, ClusterId};
 /// enough to stay near the processor, whoever is asked for.
 #[derive(Clone, Debug, Default)]
 struct Apps {
+    /// Another with each change, later ones being greater, and never that of another roster. None has zero once it has applications.
+    stamp: Stamp,
     table: HashTable<Arc<App>>,
     hashing: Hashing,
 }
@@ -64,30 +66,28 @@ impl Apps {
     }
 }
 
+/// When something was seen or done, counted in changes of rosters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Stamp(pub(crate) u64);
+
 /// The applications that a node knows, of all its clusters. Only policies make it grow, so no stranger can: looking
 /// up a name that is not there leaves no trace.
 #[derive(Debug, Default)]
 pub struct Roster {
     apps: ArcSwap<Apps>,
-    /// Another with each change, and never that of another roster.
+    /// That of these applications.
     stamp: AtomicU64,
     /// Held by whoever changes it, so that no change gets lost.
     writer: Mutex<()>,
 }
 
-/// What a thread saw when it last looked.
-struct Seen {
-    stamp: u64,
-    apps: Option<Arc<Apps>>,
-}
-
 thread_local! {
-    /// Looking at what the thread has already takes no step that other threads wait for. It keeps what was the roster until it
-    /// looks again, and no longer than it lives.
-    static SEEN: RefCell<Seen> = const { RefCell::new(Seen { stamp: 0, apps: None }) };
+    /// What a thread saw when it last looked. Looking at what the thread has already takes no step that other threads wait for. It keeps
+    /// what was the roster until it looks again, and no longer than it lives.
+    static SEEN: RefCell<Option<Arc<Apps>>> = const { RefCell::new(None) };
 }
 
-/// The stamp of the next change of any roster. None has zero once it has applications.
+/// The stamp of the next change of any roster.
 static NEXT_STAMP: AtomicU64 = AtomicU64::new(1);
 
 impl Roster {
@@ -106,26 +106,33 @@ impl Roster {
         self.apps.load().get(id).cloned()
     }
 
-    /// Does something with the application of that name, without keeping it.
+    /// Does something with the application of that name, without keeping it; says what to [find it again](Roster::with_same) by.
     #[inline]
-    pub fn with<R>(&self, id: &str, f: impl FnOnce(&Arc<App>) -> R) -> Option<R> {
+    pub(crate) fn with<R>(&self, id: &str, f: impl FnOnce(&Arc<App>) -> R) -> Option<(R, Stamp)> {
         SEEN.with(|seen| {
             let stamp = self.stamp.load(Ordering::Acquire);
-            let known = seen.borrow();
-            if known.stamp == stamp {
-                return known.apps.as_ref()?.get(id).map(f);
+            if let Some(apps) = &*seen.borrow()
+                && apps.stamp.0 == stamp
+            {
+                return apps.get(id).map(|app| (f(app), apps.stamp));
             }
-            drop(known);
-            let apps = self.look_again(seen, stamp);
-            apps.get(id).map(f)
+            let apps = self.look_again(seen);
+            apps.get(id).map(|app| (f(app), apps.stamp))
         })
+    }
+
+    /// Does something with the application that had that name when the stamp was given, unless it is gone: another that is called
+    /// like it now is none of it.
+    pub(crate) fn with_same<R>(&self, id: &str, stamp: Stamp, f: impl FnOnce(&Arc<App>) -> R) -> Option<R> {
+        let (result, _) = self.with(id, |app| (app.enrolled() <= stamp).then(|| f(app)))?;
+        result
     }
 
     /// The thread has not seen the last change, or has looked at another roster since.
     #[cold]
-    fn look_again(&self, seen: &RefCell<Seen>, stamp: u64) -> Arc<Apps> {
+    fn look_again(&self, seen: &RefCell<Option<Arc<Apps>>>) -> Arc<Apps> {
         let apps = self.apps.load_full();
-        *seen.borrow_mut() = Seen { stamp, apps: Some(Arc::clone(&apps)) };
+        *seen.borrow_mut() = Some(Arc::clone(&apps));
         apps
     }
 
@@ -146,6 +153,7 @@ impl Roster {
     pub(crate) fn change(&self, cluster: &ClusterId, new: Vec<Arc<App>>, gone: &[AppId]) {
         let _writer = lock(&self.writer);
         let mut apps = Apps::clone(&self.apps.load());
+        apps.stamp = Stamp(NEXT_STAMP.fetch_add(1, Ordering::Relaxed));
         for id in gone {
             // It may have moved to another cluster since.
             if apps.get(id).is_some_and(|app| app.terms().policy.cluster == *cluster)
@@ -155,12 +163,14 @@ impl Roster {
             }
         }
         for app in new {
+            app.enrol(apps.stamp);
             if let Some(old) = apps.insert(app) {
                 old.retire();
             }
         }
+        let stamp = apps.stamp;
         self.apps.store(Arc::new(apps));
-        self.stamp.store(NEXT_STAMP.fetch_add(1, Ordering::Relaxed), Ordering::Release);
+        self.stamp.store(stamp.0, Ordering::Release);
     }
 }
 

@@ -26,7 +26,7 @@ async fn a_hit_allocates_nothing() {
             app.check(Price::named(Operation::Get, 1)).unwrap().keep();
             node.check(&get("a").with_bytes(1_000)).unwrap().keep();
             drop(node.check(&get("a")).unwrap());
-            node.pass(&get("a")).unwrap();
+            node.check_owned(&get("a")).unwrap().keep();
         }
     });
     assert_eq!(count, 0);

@@ -117,7 +117,7 @@ fn p10_threads_spend_exactly_what_is_reported() {
                     let mut spent = 0;
                     for i in 0..20_000u64 {
                         let cost = (i + thread) % 4;
-                        let admitted = match node.check(&get("a").with_cost(cost)) {
+                        let admitted = match node.check_owned(&get("a").with_cost(cost)) {
                             Ok(permit) => Ok(permit),
                             Err(_) if i % 500 == 0 => runtime.block_on(node.admit(&get("a").with_cost(cost))),
                             Err(_) => continue,

@@ -61,7 +61,7 @@ fn look<L: Ledger + Slots + 'static>(node: &Node<L>, claim: Option<&Claim<'_>>) 
     let Some(claim) = claim.filter(|claim| !matches!(claim.hits, Hits::Returned(_))) else {
         return Held::Free;
     };
-    match node.check(&claim.request()) {
+    match node.check_owned(&claim.request()) {
         Ok(permit) => Held::Paid(permit),
         Err(NotYet::Refused(decision)) => Held::Refused(decision),
         Err(NotYet::Miss(miss)) => Held::Unasked(miss),
