@@ -75,13 +75,8 @@ impl Store {
         let url = url_of(place)?;
         let is_sqlite = url.starts_with("sqlite:");
         let options = AnyPoolOptions::new().acquire_timeout(PATIENCE);
-        // Only one at a time may write to SQLite; whoever waits here waits in line instead of being turned away.
-        let options = options.max_connections(if is_sqlite { 1 } else { 8 });
+        let options = if is_sqlite { one_of_sqlite(options) } else { options.max_connections(8) };
         let pool = options.connect(&url).await?;
-        if is_sqlite {
-            pool.execute("PRAGMA journal_mode = WAL").await?;
-            pool.execute("PRAGMA synchronous = NORMAL").await?;
-        }
         let store = Self { pool };
         store.migrate(is_sqlite).await?;
         Ok(store)
@@ -150,6 +145,19 @@ impl Store {
     }
 }
 
+/// Only one at a time may write to SQLite: whoever waits for the one connection waits in line instead of being turned away. It stays
+/// open, since it takes a thread and its memory to open another, and nothing is held elsewhere that could become stale.
+fn one_of_sqlite(options: AnyPoolOptions) -> AnyPoolOptions {
+    let options = options.max_connections(1).idle_timeout(None).max_lifetime(None);
+    options.after_connect(|connection, _| {
+        Box::pin(async {
+            connection.execute("PRAGMA journal_mode = WAL").await?;
+            connection.execute("PRAGMA synchronous = NORMAL").await?;
+            Ok(())
+        })
+    })
+}
+
 /// The URL of a place. A path is an SQLite file.
 fn url_of(place: &str) -> Stored<String> {
     if place.starts_with("postgres://") || place.starts_with("postgresql://") || place.starts_with("sqlite:")
@@ -188,5 +196,17 @@ mod tests {
         assert_eq!(answer.unwrap_err().to_string(), StoreError("it does not answer".into()).to_string());
         drop(busy);
         store.ping().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn every_connection_to_sqlite_is_set_up_alike() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("again.db").display().to_string()).await.unwrap();
+        for _ in 0..2 {
+            let mut connection = store.pool.acquire().await.unwrap();
+            let row = connection.fetch_one("PRAGMA synchronous").await.unwrap();
+            assert_eq!(row.get::<i64, _>(0), 1, "NORMAL");
+            connection.close().await.unwrap();
+        }
     }
 }
