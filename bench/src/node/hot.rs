@@ -17,7 +17,7 @@ use tollgate_core::cost::{Operation, Price};
 use tollgate_core::id::NodeId;
 use tollgate_core::units::Millis;
 use tollgate_ledger::MemoryLedger;
-use tollgate_node::{App, Node, Request, Setup};
+use tollgate_node::{App, Node, Permit, Request, Setup};
 
 /// How long it takes until leases have followed the demand.
 const SETTLING: Duration = Duration::from_secs(3);
@@ -112,11 +112,11 @@ impl Ours {
     /// Waits until all have something to spend, as a new cluster has less than a second's worth for all of them; then
     /// asks for all of them for a while, until what is held of each is what the race will ask for.
     pub(super) fn warm_up(&self, apps: u32) -> anyhow::Result<()> {
-        let deadline = Instant::now() + Duration::from_secs(10);
+        let deadline = Instant::now() + Duration::from_mins(1);
         let names: Vec<String> = (0..apps).map(key).collect();
         let mut cold: Vec<&String> = names.iter().collect();
         loop {
-            cold.retain(|name| !self.decide(name));
+            cold = self.ask_all(&cold);
             if cold.is_empty() {
                 break;
             }
@@ -130,6 +130,19 @@ impl Ours {
             }
         }
         Ok(())
+    }
+
+    /// Asks for all of them at once; those that were refused.
+    fn ask_all<'a>(&self, names: &[&'a String]) -> Vec<&'a String> {
+        let ask = |name: &String| {
+            let (node, name) = (self.node.clone(), name.clone());
+            let request =
+                async move { node.admit(&Request::new(&name, Operation::Get)).await.map(Permit::keep) };
+            self.runtime.spawn(request)
+        };
+        let asked: Vec<_> = names.iter().map(|name| ask(name)).collect();
+        let is_refused = |answer| !matches!(self.runtime.block_on(answer), Ok(Ok(())));
+        names.iter().zip(asked).filter_map(|(name, answer)| is_refused(answer).then_some(*name)).collect()
     }
 
     #[inline]
@@ -148,7 +161,7 @@ impl Ours {
     #[cold]
     fn ask(&self, name: &str) -> bool {
         let request = Request::new(name, Operation::Get);
-        self.runtime.block_on(self.node.admit(&request)).map(tollgate_node::Permit::keep).is_ok()
+        self.runtime.block_on(self.node.admit(&request)).map(Permit::keep).is_ok()
     }
 }
 

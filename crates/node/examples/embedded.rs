@@ -33,7 +33,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     drop(node.admit(&Request::new("photos", Operation::Put)).await);
 
     // The fastest way, where nobody could undo it and nobody has to wait: it was in the purse, or it was not.
-    println!("HEAD passes at once: {}", node.check(&Request::new("photos", Operation::Head)).map(Permit::keep).is_ok());
+    println!(
+        "HEAD passes at once: {}",
+        node.check(&Request::new("photos", Operation::Head)).map(Permit::keep).is_ok()
+    );
 
     match node.admit(&Request::new("photos", Operation::Copy)).await {
         Ok(_) => println!("COPY passes"),

@@ -3,10 +3,9 @@
 use crate::app::App;
 use crate::clock::RuntimeClock;
 use crate::connection::{Connections, Denied, Guard, Identity, Keeper, Line, Refused, Settings};
-use crate::desk::Manners;
+use crate::desk::{Manners, Reply};
 use crate::node::{Counter, Inner, Node};
 use crate::sync::lock;
-use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,20 +52,68 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
         Keeper::new(counter.connections.clone(), identity, ledger, Line::default(), self.clock)
     }
 
-    /// Puts the limits of the policies in force.
+    /// Puts the limits of all policies in force.
     pub(crate) fn set_limits(&self, cluster: &ClusterId, counter: &Counter) {
-        let apps = self.roster.of(cluster);
-        let known: BTreeSet<&AppId> = apps.iter().map(|app| app.id()).collect();
-        let counts = counter.connections.all_counts();
-        for (app, _) in counts.iter().filter(|(app, _)| !known.contains(app)) {
-            counter.connections.remove(app);
+        let open = counter.connections.all_counts().into_iter().map(|(app, _)| app);
+        let known = self.roster.all().into_iter().map(|app| app.id().clone());
+        self.follow(&open.chain(known).collect::<Vec<_>>(), cluster, counter);
+    }
+
+    /// Puts the limits of these applications in force, of which some may be gone.
+    fn follow(&self, apps: &[AppId], cluster: &ClusterId, counter: &Counter) {
+        let mut limits = Vec::new();
+        for id in apps {
+            let terms = self.roster.find(id).map(|app| app.terms());
+            match terms.filter(|terms| terms.policy.cluster == *cluster) {
+                Some(terms) => {
+                    let connections = terms.policy.connections;
+                    limits.push((id.clone(), Limits::new(connections.max, connections.burst)));
+                }
+                None => counter.connections.remove(id),
+            }
         }
-        let limits = apps.iter().map(|app| {
-            let connections = app.terms().policy.connections;
-            (app.id().clone(), Limits::new(connections.max, connections.burst))
-        });
         counter.connections.set_all_limits(limits, self.clock.now());
         counter.connections.set_cluster_max(lock(&counter.desk).capacity().connections);
+    }
+}
+
+/// Whose policies changed, as it is read page by page.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    page: Vec<AppId>,
+    /// Whether everything is being read: only at the end is it known who is gone.
+    is_whole: bool,
+    is_last: bool,
+}
+
+impl News {
+    /// Takes note of a page before it is read; says whether it is one.
+    pub(crate) fn note(&mut self, reply: &Reply) -> bool {
+        let Reply::Changes(changes) = reply else { return false };
+        self.is_whole |= changes.is_whole;
+        self.is_last = !changes.more;
+        if !self.is_whole {
+            let set = changes.apps.iter().map(|app| &app.policy.app);
+            self.page.extend(set.chain(&changes.gone).cloned());
+        }
+        true
+    }
+
+    /// Puts into force for connections what has been read. It takes as long as there is news: those who wait for the ledger
+    /// must not wait for a hundred thousand applications of which one changed.
+    pub(crate) fn spread<L: Ledger + Slots + 'static>(
+        &mut self,
+        inner: &Inner<L>,
+        cluster: &ClusterId,
+        counter: &Counter,
+    ) {
+        if self.is_whole && self.is_last {
+            inner.set_limits(cluster, counter);
+            self.is_whole = false;
+        } else if !self.is_whole {
+            inner.follow(&self.page, cluster, counter);
+        }
+        self.page.clear();
     }
 }
 

@@ -1,5 +1,6 @@
 //! The task that carries what a desk has to say to the ledger, and brings back the answer.
 
+use crate::connect::News;
 use crate::desk::{Job, Outcome, Refused, Reply};
 use crate::node::Inner;
 use crate::permit::Permit;
@@ -23,6 +24,7 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
         let Some(counter) = self.desks.get(&cluster) else { return };
         let mut notices = counter.notices.clone();
         let mut flight: Option<Flight> = None;
+        let mut news = News::default();
         loop {
             let (outcomes, job, wake, is_closed) = {
                 let now = self.clock.now();
@@ -50,14 +52,14 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
                 result = landed => {
                     flight = None;
                     let now = self.clock.now();
-                    let is_news = matches!(result, Ok(Reply::Changes(_)));
+                    let is_news = result.as_ref().is_ok_and(|reply| news.note(reply));
                     let outcomes = match result {
                         Ok(reply) => lock(&counter.desk).answered(reply, now),
                         Err(error) => lock(&counter.desk).failed(&error, now),
                     };
                     deliver(outcomes);
                     if is_news {
-                        self.set_limits(&cluster, counter);
+                        news.spread(&self, &cluster, counter);
                     }
                 }
                 version = notices.next() => lock(&counter.desk).hint(version),

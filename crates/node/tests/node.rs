@@ -3,14 +3,16 @@
 
 mod support;
 
+use serde_json::json;
 use std::time::Duration;
 use support::{
     Mood, assert_balanced, cluster, drive, empty, get, memory, millis, policy, setup, start, view,
 };
 use tokio::time::{Instant, sleep};
+use tollgate_config::Policy;
 use tollgate_core::cost::{Operation, Price};
 use tollgate_core::decision::{Decision, Verdict};
-use tollgate_core::id::NodeId;
+use tollgate_core::id::{AppId, NodeId};
 use tollgate_core::reason::Reason;
 use tollgate_core::units::{Millis, Tokens};
 use tollgate_ledger::protocol::{Carry, PutApp};
@@ -19,6 +21,16 @@ use tollgate_node::{Node, NotYet, Request, Setup, Spending, desk};
 
 fn reason(decision: &Decision) -> Reason {
     decision.verdict.reason().unwrap()
+}
+
+/// What sets the policy of an application, from a time on.
+fn put(app: &str, policy: &tollgate_config::policy::App, effective_at: u64) -> PutApp {
+    PutApp {
+        policy: desk::to_ledger(&AppId::new(app).unwrap(), policy),
+        replaces: None,
+        carry: Carry::Scale,
+        effective_at: Millis::new(effective_at),
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -219,13 +231,7 @@ async fn a_policy_change_reaches_leases_that_are_out() {
     drive(&node, "a", 5, Duration::from_secs(1)).await;
     let mut app = policy().apps()["a"].clone();
     app.enabled = false;
-    let change = |app: &tollgate_config::policy::App, effective_at: u64| PutApp {
-        policy: desk::to_ledger(&tollgate_core::id::AppId::new("a").unwrap(), app),
-        replaces: None,
-        carry: Carry::Scale,
-        effective_at: Millis::new(effective_at),
-    };
-    node.ledger().put_app(&cluster(), &change(&app, 0)).await.unwrap();
+    node.ledger().put_app(&cluster(), &put("a", &app, 0)).await.unwrap();
     sleep(millis(130)).await;
     assert_eq!(reason(&node.admit(&get("a")).await.unwrap_err()), Reason::AppDisabled);
     sleep(millis(200)).await;
@@ -233,7 +239,7 @@ async fn a_policy_change_reaches_leases_that_are_out() {
 
     app.enabled = true;
     let now = node.ledger().cluster(&cluster()).await.unwrap().now;
-    node.ledger().put_app(&cluster(), &change(&app, now.get() + 5_000)).await.unwrap();
+    node.ledger().put_app(&cluster(), &put("a", &app, now.get() + 5_000)).await.unwrap();
     sleep(millis(4_500)).await;
     assert_eq!(
         reason(&node.admit(&get("a")).await.unwrap_err()),
@@ -274,13 +280,7 @@ async fn a_permit_by_name_is_given_back_to_whoever_paid() {
     node.ledger().delete_app(&cluster(), first.id()).await.unwrap();
     sleep(millis(300)).await;
     assert_eq!(late.decision().limit, Tokens::ZERO, "nothing is known of it any more");
-    let put = PutApp {
-        policy: desk::to_ledger(first.id(), &policy().apps()["a"]),
-        replaces: None,
-        carry: Carry::Scale,
-        effective_at: Millis::ZERO,
-    };
-    node.ledger().put_app(&cluster(), &put).await.unwrap();
+    node.ledger().put_app(&cluster(), &put("a", &policy().apps()["a"], 0)).await.unwrap();
     sleep(Duration::from_secs(2)).await;
     let second = node.app("a").unwrap();
     drop(late);
@@ -475,6 +475,48 @@ async fn connections_are_limited_by_the_policy_across_nodes() {
     sleep(Duration::from_secs(5)).await;
     assert!(nodes[1].connect("few", client).await.is_ok());
     assert_eq!(nodes[0].connect("nobody", client).await.unwrap_err().reason, Reason::UnknownApp);
+}
+
+/// More policies than fit on a page, and then one at a time.
+#[tokio::test(start_paused = true)]
+async fn limits_of_connections_follow_the_policies_that_a_node_reads() {
+    let named = |i: u32| format!("app-{i}");
+    let app = |id: String| json!({"id": id, "guaranteed_quota": 1, "burst_quota": 1, "max_connections": 2});
+    let many: Vec<_> = (0..600).map(|i| app(named(i))).collect();
+    let many =
+        Policy::from_value(&json!({"clusters": [{"id": "c", "capacity": 100_000}], "apps": many})).unwrap();
+    let ledger = memory();
+    let _first = Node::start(ledger.clone(), setup("n1"), &many);
+    sleep(Duration::from_secs(2)).await;
+    let node = Node::start(ledger.clone(), setup("n2"), &policy());
+    sleep(Duration::from_secs(2)).await;
+    let client = std::net::IpAddr::from([127, 0, 0, 1]);
+    let open = async |app: &str, wanted: usize| {
+        let mut open = Vec::new();
+        while open.len() < wanted
+            && let Ok(guard) = node.connect(app, client).await
+        {
+            open.push(guard);
+        }
+        open.len()
+    };
+    for app in ["app-0", "app-300", "app-599"] {
+        assert_eq!(open(app, 9).await, 2, "{app}");
+    }
+    assert_eq!(open("few", 1).await, 0, "it is in the node's file, but not in the ledger");
+
+    sleep(Duration::from_secs(5)).await;
+    let mut policy = many.apps()["app-0"].clone();
+    policy.connections.max = 4;
+    policy.connections.burst = 4;
+    for name in ["app-0", "new"] {
+        ledger.put_app(&cluster(), &put(name, &policy, 0)).await.unwrap();
+    }
+    ledger.delete_app(&cluster(), &AppId::new("app-300").unwrap()).await.unwrap();
+    sleep(Duration::from_secs(2)).await;
+    let opened =
+        [open("app-0", 9).await, open("new", 9).await, open("app-300", 9).await, open("app-599", 9).await];
+    assert_eq!(opened, [4, 4, 0, 2]);
 }
 
 #[tokio::test(start_paused = true)]
