@@ -114,7 +114,7 @@ impl Book {
 
     /// A node speaks: it is heard of now, not suspected of anything any more, and missed after so much silence.
     pub(super) fn hear(&mut self, id: &NodeId, silence: Millis, now: Millis) {
-        self.strike(id);
+        let was_heard = self.strike(id);
         let Some(node) = self.nodes.get_mut(id) else { return };
         node.seen_at = now;
         node.due = now.plus(silence.min(LEASE_TTL));
@@ -122,6 +122,9 @@ impl Book {
         if node.epoch != self.epoch {
             node.epoch = self.epoch;
             node.leases.clear();
+        }
+        if was_heard {
+            return;
         }
         let suspected = |(_, lease): &(&AppId, &mut Lease)| lease.is_suspect;
         let cleared: Vec<(AppId, Lease)> = node
@@ -138,14 +141,16 @@ impl Book {
         }
     }
 
-    /// Takes a node off the lists of those that are heard of, missed or gone.
-    fn strike(&mut self, id: &NodeId) {
-        let Some(node) = self.nodes.get(id) else { return };
-        self.heard.remove(&(node.due, id.clone()));
+    /// Takes a node off the lists of those that are heard of, missed or gone; says whether it was heard of, so that nobody has
+    /// suspected it of anything.
+    fn strike(&mut self, id: &NodeId) -> bool {
+        let Some(node) = self.nodes.get(id) else { return false };
+        let was_heard = self.heard.remove(&(node.due, id.clone()));
         self.silent.retain(|silent| silent != id);
         for list in [&mut self.late, &mut self.quiet, &mut self.left] {
             list.remove(&(node.seen_at, id.clone()));
         }
+        was_heard
     }
 
     /// A node said goodbye: what it has not given back is written off. Its last call is remembered, as an earlier one
