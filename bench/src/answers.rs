@@ -153,7 +153,7 @@ impl Answers {
                 self.plan.runs,
                 machine.date()
             ),
-            spread: "in every run",
+            spread: "in every run".into(),
             panels: vec![Panel {
                 one: self.peer.into(),
                 axis: format!("time per decision relative to {}", self.peer),

@@ -17,10 +17,11 @@ mod scale;
 mod spread;
 mod table;
 
+use crate::plot::Plot;
 use crate::report::Report;
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
-use std::io::{Write, stderr, stdout};
+use std::io::{Write, stderr, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tollgate_drill::Form;
@@ -33,7 +34,15 @@ use tollgate_drill::Form;
 #[command(name = "tollgate-bench", version, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
-    family: Family,
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    #[command(flatten)]
+    Ask(Family),
+    /// Draw ratios that other programs measured: their description as JSON on standard input, SVG on standard output.
+    Picture,
 }
 
 /// Which family of questions to ask.
@@ -258,7 +267,10 @@ impl LedgerOptions {
 }
 
 fn main() -> anyhow::Result<()> {
-    let Cli { family } = Cli::parse();
+    let family = match Cli::parse().task {
+        Task::Ask(family) => family,
+        Task::Picture => return draw(),
+    };
     if cfg!(debug_assertions) {
         writeln!(stderr(), "warning: built without --release, the numbers mean nothing")?;
     }
@@ -272,13 +284,21 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
+fn draw() -> anyhow::Result<()> {
+    let plot: Plot = serde_json::from_reader(stdin().lock()).context("that is no picture")?;
+    Ok(stdout().lock().write_all(plot.svg().as_bytes())?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::CommandFactory;
 
     fn family(arguments: &[&str]) -> Family {
-        Cli::parse_from([&["tollgate-bench"], arguments].concat()).family
+        let Task::Ask(family) = Cli::parse_from([&["tollgate-bench"], arguments].concat()).task else {
+            panic!()
+        };
+        family
     }
 
     #[test]

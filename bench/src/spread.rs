@@ -1,6 +1,6 @@
 //! What a heap of numbers comes to.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The median and the quartiles.
@@ -12,7 +12,7 @@ pub(crate) struct Quartiles {
 }
 
 /// The median and the extremes: for numbers too few to have quartiles.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Range {
     pub(crate) min: f64,
     pub(crate) median: f64,

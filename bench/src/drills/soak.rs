@@ -29,7 +29,7 @@ pub(crate) fn ask(plan: &Plan, length: Duration) -> anyhow::Result<Report> {
         numbers: pretty(&(&machine, &seen))?,
         machine,
         sections: table(&seen).into_iter().collect(),
-        reading: "Memory is what three gateways together have taken for themselves and is resident (RssAnon), looked at every five seconds. *Slope*: of the straight line through all looks after the first fifth of the \
+        reading: "Memory is what three gateways together have taken for themselves and is resident (RssAnon), looked at every five seconds; without huge pages, which the kernel makes of small ones when it comes to it. *Slope*: of the straight line through all looks after the first fifth of the \
                   time, by least squares, with its standard error; what is steeper than 1 MiB an hour for each gateway, and than four errors, is growth and \
                   fails. Besides, memory may grow by 8 MiB for each of them from the first fifth to the end: histories fill up. *Balance*: what `tollgate audit` says of the books \
                   after everything has stopped.",

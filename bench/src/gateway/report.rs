@@ -187,7 +187,7 @@ impl Answers {
         let plot = Plot {
             title: "Gateway: CPU per request beside other proxies".into(),
             subtitle: machine.to_string(),
-            spread: "lowest and highest of the rounds",
+            spread: "in every round".into(),
             panels: vec![self.panel(Path::Allowed), self.panel(Path::Refused)],
         };
         let sections = [

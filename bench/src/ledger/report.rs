@@ -149,7 +149,7 @@ impl Answers {
                 self.plan.batches() * BATCH,
                 machine.date()
             ),
-            spread: "in most rounds",
+            spread: "in most rounds".into(),
             panels: vec![self.calls_panel(), self.leases_panel(), self.growth_panel()],
         };
         plot.svg()

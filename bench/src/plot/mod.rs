@@ -10,21 +10,23 @@ pub(crate) use lines::{Frame, Growth, LinePlot};
 pub(crate) use verdict::Sense;
 
 use crate::spread::Range;
+use serde::Deserialize;
+use std::borrow::Cow;
 use std::fmt::Write;
 use verdict::Verdict;
 
 /// One or more panels of bars under one title.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Plot {
     pub(crate) title: String,
     pub(crate) subtitle: String,
     /// Where something holds if it holds for the whole whisker: "in every run".
-    pub(crate) spread: &'static str,
+    pub(crate) spread: Cow<'static, str>,
     pub(crate) panels: Vec<Panel>,
 }
 
 /// Bars that share a scale.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Panel {
     /// Who is at one.
     pub(crate) one: String,
@@ -35,7 +37,7 @@ pub(crate) struct Panel {
 }
 
 /// One bar.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Bar {
     pub(crate) name: String,
     pub(crate) ratio: Range,
@@ -113,7 +115,7 @@ impl Plot {
             foot = panel.draw(&mut panels, foot + BETWEEN);
         }
         let height = foot + BOTTOM;
-        draw_legend(&mut panels, height - 20.0, self.spread, self.has_goals());
+        draw_legend(&mut panels, height - 20.0, &self.spread, self.has_goals());
         format!(
             r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">
   <title>{title}</title>
@@ -228,7 +230,7 @@ mod tests {
         Plot {
             title: "ours & \"theirs\"".into(),
             subtitle: "a < b".into(),
-            spread: "in every run",
+            spread: "in every run".into(),
             panels: vec![one],
         }
     }

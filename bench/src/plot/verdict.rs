@@ -1,9 +1,11 @@
 //! What a bar says of who is faster.
 
 use crate::spread::Range;
+use serde::Deserialize;
 
 /// What a long bar means: the ratio is one of times, or one of rates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Sense {
     ShorterIsFaster,
     LongerIsFaster,
