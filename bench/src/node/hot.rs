@@ -33,7 +33,7 @@ pub(super) fn questions() -> Vec<Question> {
         by_name("by name, 10 applications", One, 10),
         by_name("by name, 1,000 applications", One, 1_000),
         by_name("by name, 10,000 applications", One, 10_000),
-        by_name("by name, 100,000 applications", One, 100_000),
+        by_name_of("by name, 10,000 of 100,000 applications", One, 10_000, 100_000),
         resolved("two threads, one application", Two, 1),
         resolved("two threads, an application each", Two, 2),
         by_name("two threads, by name, 10,000 applications", Two, 10_000),
@@ -73,16 +73,21 @@ fn resolved(name: &'static str, threads: Threads, apps: u32) -> Question {
 }
 
 fn by_name(name: &'static str, threads: Threads, apps: u32) -> Question {
-    Question::new(name, threads, Outcome::Allowed, move || pair(apps))
+    by_name_of(name, threads, apps, apps)
 }
 
-fn pair(apps: u32) -> anyhow::Result<Pair> {
-    let (ours, theirs) = (Ours::start(apps)?, Theirs::new(Outcome::Allowed)?);
-    ours.warm_up(apps)?;
-    for name in (0..apps).map(key) {
+/// So many applications are used, of those that are known.
+fn by_name_of(name: &'static str, threads: Threads, used: u32, known: u32) -> Question {
+    Question::new(name, threads, Outcome::Allowed, move || pair(used, known))
+}
+
+fn pair(used: u32, known: u32) -> anyhow::Result<Pair> {
+    let (ours, theirs) = (Ours::start(known)?, Theirs::new(Outcome::Allowed)?);
+    ours.warm_up(used)?;
+    for name in (0..known).map(key) {
         black_box(theirs.decide(&name));
     }
-    let walk = Arc::new(Walk::new(apps));
+    let walk = Arc::new(Walk::new(used));
     Ok(Pair { ours: contender(Arc::clone(&walk), ours), theirs: contender(walk, theirs) })
 }
 

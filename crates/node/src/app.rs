@@ -175,15 +175,21 @@ impl App {
         if !request.is_plain_get() {
             return None;
         }
-        let (cost, left) = self.purse.get()?;
+        let (cost, left) = self.purse.get().or_else(|| self.get_after_counting())?;
         self.watch(left);
         Some(cost)
+    }
+
+    /// The purse counts a few requests beside its tokens: from time to time they have to be put elsewhere.
+    #[inline(never)]
+    fn get_after_counting(&self) -> Option<(u64, Tokens)> {
+        self.gets.count_all(self.purse.take_counted());
+        self.purse.get()
     }
 
     /// Kept apart from what most requests do, which is to be short.
     #[inline(never)]
     fn buy_apart(&self, request: &Request<'_>) -> Result<Price, Price> {
-        self.gets.count_all(self.purse.take_counted());
         let price = request.price(|| self.price(request.operation, request.bytes));
         if self.pay(&price) { Ok(price) } else { Err(price) }
     }

@@ -45,7 +45,8 @@ impl Hashing {
 }
 
 impl Apps {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would be a tenth of a decision")]
+    #[inline(always)]
     fn get(&self, id: &str) -> Option<&Arc<App>> {
         let head = Head::of(id);
         self.table.find(self.hashing.hash(id, head), |app| app.is_called(id, head))
