@@ -68,6 +68,8 @@ fn check<L: Ledger + Slots + 'static>(ledger: impl FnOnce() -> L, steps: &[Step]
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     runtime.block_on(async {
         let node = start(ledger());
+        // A node that stops before its first word leaves an empty ledger empty.
+        sleep(millis(1)).await;
         let spent = play(&node, steps).await;
         node.shut_down(Duration::from_secs(5)).await;
         let view = view(node.ledger(), "a").await;

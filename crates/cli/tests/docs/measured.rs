@@ -188,6 +188,8 @@ pub(crate) const SAID: &[Said] = &[
     said("docs/operations.md", "bytes for an application, {} for a node", ("ledger.md", "Memory"), &["a node without leases"], "bytes").to(10.0),
     said("docs/operations.md", "about {} for each application that a node holds", ("ledger.md", "Memory"),
         &["a lease of a node with 128", "its part of the last reply, 128 in a call"], "bytes").to(10.0),
+    said("docs/operations.md", "about {} bytes for each application it knows", ("node.md", "Memory"), &["memory, 10,000 applications"], "known, bytes each").to(100.0),
+    said("docs/operations.md", "knows, {} for each in use", ("node.md", "Memory"), &["memory, 10,000 applications"], "all in use, bytes each").to(100.0),
     // In thousandths of a slot, for one of a hundred nodes.
     said("docs/operations.md", "takes {} ‰ of a slot", PLENTY, &["100 x 1000 | 1"], "busiest slot").per(10.0),
     said("docs/operations.md", "and {} ‰ where everybody is short", SCARCE, &["100 x 1000 | 1"], "busiest slot").per(10.0),
