@@ -32,7 +32,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The client left before anything was done: dropped, a permit gives back what was paid.
     drop(node.admit(&Request::new("photos", Operation::Put)).await);
 
-    // The fastest way, where nobody could undo it and nobody has to wait: it was in the purse, or it was not.
+    // The fastest way, where nobody has to wait: it was in the purse, or it was not.
     println!(
         "HEAD passes at once: {}",
         node.check(&Request::new("photos", Operation::Head)).map(Permit::keep).is_ok()

@@ -187,11 +187,7 @@ impl<L: Ledger + Slots + 'static> Node<L> {
 
     /// The same with a permit that goes wherever it is needed.
     pub fn check_owned(&self, request: &Request<'_>) -> Result<Permit, NotYet> {
-        let (inner, app) = (&*self.inner, request.app);
-        match inner.roster.with(app, |app| inner.check(app, request)) {
-            Some((decided, _)) => decided,
-            None => inner.check_stranger(request),
-        }
+        self.inner.check_by_name(request).map(|(permit, _)| permit)
     }
 
     /// Decides about a request of an application that was [found](Node::resolve) before.
@@ -323,13 +319,19 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
     /// Decides about a request that is not as most are: what is written about it is nothing that those have to make room for.
     #[inline(never)]
     fn check_at_length<'a>(&'a self, request: &Request<'a>) -> Result<Permit<ByName<'a>>, NotYet> {
+        self.check_by_name(request).map(|(permit, payer)| permit.held_by(payer))
+    }
+
+    /// Decides about a request of an application that is known, or as of the one that strangers are counted as.
+    fn check_by_name<'a>(&'a self, request: &Request<'a>) -> Result<(Permit, ByName<'a>), NotYet> {
         let roster = &*self.roster;
         for name in [Some(request.app), self.strangers.as_deref()].into_iter().flatten() {
             if let Some((decided, stamp)) = roster.with(name, |app| self.check(app, request)) {
-                return decided.map(|permit| permit.held_by(ByName { roster, name, stamp }));
+                return decided.map(|permit| (permit, ByName { roster, name, stamp }));
             }
         }
-        Err(self.refuse_stranger(request))
+        let price = request.price(|| self.prices.price(request.operation, request.bytes));
+        Err(NotYet::Refused(self.unknown(price)))
     }
 
     #[cold]
@@ -339,19 +341,6 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
             Decided::Refused(decision) => Err(NotYet::Refused(decision)),
             Decided::Ask => Err(NotYet::Miss(Miss { app: Arc::clone(app), price })),
         }
-    }
-
-    #[cold]
-    fn check_stranger(&self, request: &Request<'_>) -> Result<Permit, NotYet> {
-        if let Some(app) = self.host() {
-            return self.check(&app, request);
-        }
-        Err(self.refuse_stranger(request))
-    }
-
-    fn refuse_stranger(&self, request: &Request<'_>) -> NotYet {
-        let price = request.price(|| self.prices.price(request.operation, request.bytes));
-        NotYet::Refused(self.unknown(price))
     }
 
     /// The application that strangers are counted as.

@@ -34,8 +34,8 @@ impl<A: Deref<Target = App>> Payer for A {
     }
 }
 
-/// An application that is looked up again should anything have to be given back to it: holding it would cost more than all the rest
-/// of a decision. If it is gone by then, or moved to another cluster, there is nobody to give it to, and what was paid stays spent.
+/// An application that is looked up again should anything have to be given back to it: holding it would cost nearly as much as the
+/// rest of a decision. If it is gone by then, or moved to another cluster, there is nobody to give it to, and what was paid stays spent.
 #[derive(Clone, Copy, Debug)]
 pub struct ByName<'a> {
     pub(crate) roster: &'a Roster,
@@ -99,9 +99,7 @@ impl<P: Payer> Permit<P> {
             self.payer.with(|app| app.adjust(&self.price, &actual));
         }
     }
-}
 
-impl<P: Payer> Permit<P> {
     /// Kept apart from what most permits come to, so that nothing of it is in their way.
     #[cold]
     fn undo(&self) {
