@@ -262,6 +262,29 @@ async fn an_application_that_is_deleted_is_unknown() {
     assert_balanced(node.ledger()).await;
 }
 
+/// What is given back by name goes to whoever paid: the application that strangers are counted as, or nobody in shadow mode.
+#[tokio::test(start_paused = true)]
+async fn a_permit_of_a_stranger_or_in_shadow_mode_is_undone_where_it_was_paid() {
+    let strangers = Some(AppId::new("a").unwrap());
+    let node = Node::start(memory(), Setup { strangers, ..setup("n") }, &policy());
+    node.admit(&get("nobody").with_cost(100)).await.unwrap().keep();
+    let host = node.app("a").unwrap();
+    let held = host.held();
+    let permit = node.check(&get("nobody")).unwrap();
+    assert_eq!(host.held(), held.minus(Tokens::whole(1)));
+    assert_ne!(permit.decision().limit, Tokens::ZERO, "it is told of its host's limit");
+    drop(permit);
+    assert_eq!((host.held(), host.counts().rolled_back), (held, 1));
+
+    node.admit(&get("shadow").with_cost(3)).await.unwrap().keep();
+    let shadow = node.app("shadow").unwrap();
+    let before = (shadow.held(), shadow.counts().rolled_back);
+    let permit = node.check(&get("shadow").with_cost(3)).unwrap();
+    assert!(matches!(permit.decision().verdict, Verdict::Shadowed(_)));
+    drop(permit);
+    assert_eq!((shadow.held(), shadow.counts().rolled_back), before, "nothing was paid");
+}
+
 /// A permit by name outlives changes of other applications, but gives nothing to another that is called like its own.
 #[tokio::test(start_paused = true)]
 async fn a_permit_by_name_is_given_back_to_whoever_paid() {
