@@ -338,7 +338,7 @@ pub(crate) async fn overall(
     let elsewhere = prometheus::steps(&admin, None, range).await;
     let recorder = admin.recorder();
     let series = recorder.overall();
-    let points: Vec<&Point> = points(series, range, live.at).collect();
+    let points: Vec<Point<'_>> = points(series, range, live.at).collect();
     Json(Metrics {
         timestamp: live.at,
         step: range.step(),
@@ -453,8 +453,8 @@ pub(crate) async fn dashboard(
     let elsewhere = prometheus::steps(&admin, None, range).await;
     let recorder = admin.recorder();
     let series = recorder.overall();
-    let shown: Vec<&Point> = points(series, range, live.at).collect();
-    let hour: Vec<&Point> = points(series, Range::Hour, live.at).collect();
+    let shown: Vec<Point<'_>> = points(series, range, live.at).collect();
+    let hour: Vec<Point<'_>> = points(series, Range::Hour, live.at).collect();
     let l2 = l2(&live);
     Ok(Json(DashboardData {
         overview: Overview {
@@ -597,9 +597,9 @@ fn connections(series: &Series, live: &Live) -> ConnectionSummary {
     }
 }
 
-fn rates(points: &[&Point], range: Range) -> Vec<RatePoint> {
+fn rates(points: &[Point<'_>], range: Range) -> Vec<RatePoint> {
     let per_second = |value: f32| f64::from(value) / f64::from(range.step());
-    let rate = |point: &&Point| RatePoint {
+    let rate = |point: &Point<'_>| RatePoint {
         timestamp: i64::from(point.at) * 1_000,
         requests: per_second(point.values[of_all::REQUESTS]),
         cost: per_second(point.values[of_all::COST]),
@@ -608,7 +608,7 @@ fn rates(points: &[&Point], range: Range) -> Vec<RatePoint> {
     points.iter().map(rate).collect()
 }
 
-fn token_point(point: &Point) -> TokenPoint {
+fn token_point(point: &Point<'_>) -> TokenPoint {
     TokenPoint {
         timestamp: i64::from(point.at) * 1_000,
         l1: point.values[of_all::SLACK].into(),
@@ -618,7 +618,7 @@ fn token_point(point: &Point) -> TokenPoint {
     }
 }
 
-fn distribution(points: &[&Point]) -> Vec<OperationShare> {
+fn distribution(points: &[Point<'_>]) -> Vec<OperationShare> {
     let add = |index: usize| points.iter().map(|point| f64::from(point.values[index])).sum::<f64>();
     let share = |operation: Operation| OperationShare {
         operation: operation.name().into(),
@@ -628,13 +628,13 @@ fn distribution(points: &[&Point]) -> Vec<OperationShare> {
     Operation::ALL.into_iter().map(share).filter(|share| share.requests > 0.0).collect()
 }
 
-fn hit_ratio(points: &[&Point]) -> f64 {
+fn hit_ratio(points: &[Point<'_>]) -> f64 {
     let (requests, refused) = (sum(points, of_all::REQUESTS), sum(points, of_all::REFUSED));
     let misses = sum(points, of_all::MISSES);
     1.0 - ratio(misses.min(requests + refused), requests + refused)
 }
 
-fn points(series: &Series, range: Range, now: i64) -> impl Iterator<Item = &Point> {
+fn points(series: &Series, range: Range, now: i64) -> impl Iterator<Item = Point<'_>> {
     series.points(range.ring(), start(range, now))
 }
 
@@ -642,7 +642,7 @@ fn start(range: Range, now: i64) -> u32 {
     u32::try_from(now / 1_000).unwrap_or(u32::MAX).saturating_sub(range.seconds())
 }
 
-fn sum(points: &[&Point], value: usize) -> u64 {
+fn sum(points: &[Point<'_>], value: usize) -> u64 {
     rounded(points.iter().map(|point| f64::from(point.values[value])).sum())
 }
 

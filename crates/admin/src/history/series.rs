@@ -1,7 +1,5 @@
 //! One series of numbers, kept ever coarser the older they get.
 
-use std::collections::VecDeque;
-
 /// How a number of a series is put together from finer ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -16,18 +14,28 @@ pub(crate) enum Kind {
 pub(crate) const RINGS: [(u32, usize); 5] = [(1, 300), (10, 360), (60, 360), (240, 360), (1_800, 336)];
 
 /// A point: since when, and one number for each thing that is counted.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Point {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Point<'a> {
     /// Seconds since 1970.
     pub(crate) at: u32,
-    pub(crate) values: Box<[f32]>,
+    pub(crate) values: &'a [f32],
 }
 
 /// A series: a ring of points for each resolution.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
     kinds: &'static [Kind],
-    rings: [VecDeque<Point>; RINGS.len()],
+    rings: [Ring; RINGS.len()],
+}
+
+/// The latest points of a resolution, side by side: thousands of series have thousands of them.
+#[derive(Clone, Debug, Default)]
+struct Ring {
+    starts: Vec<u32>,
+    /// As many numbers for each start as there are kinds.
+    values: Vec<f32>,
+    /// Where the oldest point is, once the ring is full: the next one takes its place.
+    oldest: usize,
 }
 
 impl Series {
@@ -39,23 +47,18 @@ impl Series {
     pub(crate) fn add(&mut self, at: u32, values: &[f32]) {
         for (ring, (step, most)) in self.rings.iter_mut().zip(RINGS) {
             let start = at - at % step;
-            match ring.back_mut() {
-                Some(last) if last.at == start => merge(self.kinds, &mut last.values, values),
+            match ring.latest(self.kinds.len()) {
+                Some((last, into)) if last == start => merge(self.kinds, into, values),
                 // A clock that went back: what is there stays.
-                Some(last) if last.at > start => {}
-                _ => {
-                    if ring.len() == most {
-                        ring.pop_front();
-                    }
-                    ring.push_back(Point { at: start, values: values.into() });
-                }
+                Some((last, _)) if last > start => {}
+                _ => ring.push(start, values, most),
             }
         }
     }
 
     /// The points of a resolution that are not older than `since`.
-    pub(crate) fn points(&self, ring: usize, since: u32) -> impl Iterator<Item = &Point> {
-        self.rings[ring].iter().filter(move |point| point.at >= since)
+    pub(crate) fn points(&self, ring: usize, since: u32) -> impl Iterator<Item = Point<'_>> {
+        self.rings[ring].points(self.kinds.len()).filter(move |point| point.at >= since)
     }
 
     /// What a number adds up to since then, as far as the ring goes.
@@ -65,10 +68,13 @@ impl Series {
 
     /// All but the finest ring, to be kept.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![1, u8::try_from(self.kinds.len()).unwrap_or(u8::MAX)];
-        for ring in &self.rings[1..] {
-            bytes.extend(u32::try_from(ring.len()).unwrap_or_default().to_le_bytes());
-            for point in ring {
+        let (kept, width) = (&self.rings[1..], self.kinds.len());
+        let words: usize = kept.iter().map(|ring| 1 + ring.starts.len() * (1 + width)).sum();
+        let mut bytes = Vec::with_capacity(2 + 4 * words);
+        bytes.extend([1, u8::try_from(width).unwrap_or(u8::MAX)]);
+        for ring in kept {
+            bytes.extend(u32::try_from(ring.starts.len()).unwrap_or_default().to_le_bytes());
+            for point in ring.points(width) {
                 bytes.extend(point.at.to_le_bytes());
                 bytes.extend(point.values.iter().flat_map(|value| value.to_le_bytes()));
             }
@@ -83,19 +89,55 @@ impl Series {
             return None;
         }
         let mut series = Self::new(kinds);
+        let mut values = vec![0.0; kinds.len()];
         for (ring, (_, most)) in series.rings.iter_mut().zip(RINGS).skip(1) {
             let count = usize::try_from(word(&mut rest)?).ok()?;
             if count > most {
                 return None;
             }
             for _ in 0..count {
-                let at = word(&mut rest)?;
-                let values =
-                    (0..kinds.len()).map(|_| word(&mut rest).map(f32::from_bits)).collect::<Option<_>>()?;
-                ring.push_back(Point { at, values });
+                let start = word(&mut rest)?;
+                for value in &mut values {
+                    *value = f32::from_bits(word(&mut rest)?);
+                }
+                ring.push(start, &values, most);
             }
         }
         rest.is_empty().then_some(series)
+    }
+}
+
+impl Ring {
+    /// The start and the numbers of the latest point.
+    fn latest(&mut self, width: usize) -> Option<(u32, &mut [f32])> {
+        let last = self.oldest.checked_sub(1).or_else(|| self.starts.len().checked_sub(1))?;
+        Some((self.starts[last], &mut self.values[last * width..][..width]))
+    }
+
+    /// Adds a point, in the place of the oldest where there are as many as are kept.
+    fn push(&mut self, start: u32, values: &[f32], most: usize) {
+        if self.starts.len() < most {
+            if self.starts.len() == self.starts.capacity() {
+                let more = self.starts.len().max(4).min(most - self.starts.len());
+                self.starts.reserve_exact(more);
+                self.values.reserve_exact(more * values.len());
+            }
+            self.starts.push(start);
+            self.values.extend(values);
+        } else {
+            self.starts[self.oldest] = start;
+            self.values[self.oldest * values.len()..][..values.len()].copy_from_slice(values);
+            self.oldest = (self.oldest + 1) % most;
+        }
+    }
+
+    /// All points, the oldest first.
+    fn points(&self, width: usize) -> impl Iterator<Item = Point<'_>> {
+        let point = move |index: usize| Point {
+            at: self.starts[index],
+            values: &self.values[index * width..][..width],
+        };
+        (self.oldest..self.starts.len()).chain(0..self.oldest).map(point)
     }
 }
 
@@ -133,6 +175,18 @@ mod tests {
         assert!((series.sum(1, 0, now - 3_600) - 3_600.0).abs() < 1e-6);
         assert!((series.sum(4, 0, now - 7 * 86_400) - 7.0 * 86_400.0).abs() < 1e-6);
         assert!(series.points(4, 0).all(|point| (point.values[1] - 2.0).abs() < 1e-6));
+        for (ring, (step, most)) in RINGS.into_iter().enumerate() {
+            let latest = now - step;
+            let expected = (0..).map(|index| latest - step * index).take(most);
+            assert!(
+                series
+                    .points(ring, 0)
+                    .map(|point| point.at)
+                    .eq(expected.collect::<Vec<_>>().into_iter().rev())
+            );
+        }
+        let read = Series::from_bytes(KINDS, &series.to_bytes()).unwrap();
+        assert!((1..RINGS.len()).all(|ring| read.points(ring, 0).eq(series.points(ring, 0))));
     }
 
     #[test]
@@ -154,7 +208,7 @@ mod tests {
             }
             let read = Series::from_bytes(KINDS, &series.to_bytes()).unwrap();
             for ring in 1..RINGS.len() {
-                let points: Vec<&Point> = series.points(ring, 0).collect();
+                let points: Vec<Point<'_>> = series.points(ring, 0).collect();
                 prop_assert_eq!(read.points(ring, 0).collect::<Vec<_>>(), points);
             }
         }

@@ -153,6 +153,7 @@ fn one_of_sqlite(options: AnyPoolOptions) -> AnyPoolOptions {
         Box::pin(async {
             connection.execute("PRAGMA journal_mode = WAL").await?;
             connection.execute("PRAGMA synchronous = NORMAL").await?;
+            connection.execute("PRAGMA cache_size = -256").await?;
             Ok(())
         })
     })
