@@ -1,6 +1,6 @@
 use super::socket::Socket;
 use super::watch::{Upgrade, Watch};
-use crate::framing::{Bounds, Fault, Framing, Then, has_end};
+use crate::framing::{Bounds, Fault, Framing, Then, end_of};
 use bytes::{Buf, BytesMut};
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -155,7 +155,10 @@ impl Checked {
             // Behind a request to upgrade it must be known whether to look at what comes.
             return if self.framing.is_undecided() { Looked::Undecided } else { Looked::More };
         }
-        if self.scanned > 0 && !has_end(&self.raw, self.scanned) && !self.framing.is_full(self.raw.len()) {
+        if self.scanned > 0
+            && end_of(&self.raw, self.scanned).is_none()
+            && !self.framing.is_full(self.raw.len())
+        {
             self.scanned = self.raw.len();
             return Looked::More;
         }

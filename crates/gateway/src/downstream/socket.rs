@@ -1,6 +1,6 @@
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::{client, server};
@@ -14,6 +14,24 @@ pub(crate) enum Socket {
     Accepted(Box<server::TlsStream<TcpStream>>),
     /// Encrypted, to a server.
     Opened(Box<client::TlsStream<TcpStream>>),
+}
+
+impl Socket {
+    /// Whether nothing came that has not been read, not even the end. It takes a call to the kernel only where something did.
+    pub(crate) fn is_quiet(&mut self) -> bool {
+        let tcp = match self {
+            Self::Plain(stream) => &*stream,
+            Self::Accepted(stream) => stream.get_ref().0,
+            Self::Opened(stream) => stream.get_ref().0,
+        };
+        let mut cx = Context::from_waker(Waker::noop());
+        if tcp.poll_read_ready(&mut cx).is_pending() {
+            return true;
+        }
+        // Encryption may have something to say that is none of ours.
+        let mut byte = [0];
+        Pin::new(self).poll_read(&mut cx, &mut ReadBuf::new(&mut byte)).is_pending()
+    }
 }
 
 macro_rules! each {

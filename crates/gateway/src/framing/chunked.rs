@@ -1,6 +1,7 @@
 //! Where a chunked body ends. Strict, so that no other reader finds another end.
 
 use super::head::{is_plain, is_token};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// The most bytes of all chunk extensions of a body together.
 const MAX_EXTENSIONS: usize = 16 * 1024;
@@ -21,6 +22,8 @@ pub(crate) struct Chunked {
     line: Vec<u8>,
     trailers: usize,
     max_trailers: usize,
+    /// Where trailers are kept, if they are, and whether a size may be followed by spaces.
+    kept: Option<HeaderMap>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -38,32 +41,65 @@ enum State {
 impl Chunked {
     pub(crate) fn new(max_trailers: usize) -> Self {
         let state = State::Size { digits: 0, value: 0 };
-        Self { state, extensions: 0, line: Vec::new(), trailers: 0, max_trailers }
+        Self { state, extensions: 0, line: Vec::new(), trailers: 0, max_trailers, kept: None }
+    }
+
+    /// A body whose trailers are wanted. Servers are forgiven spaces behind a size, which old ones leave there.
+    pub(crate) fn of_server(max_trailers: usize) -> Self {
+        Self { kept: Some(HeaderMap::new()), ..Self::new(max_trailers) }
     }
 
     /// Goes through `bytes` up to the end of the body; tells how many are part of it, and whether it ended.
     pub(crate) fn advance(&mut self, bytes: &[u8]) -> Result<(usize, bool), Broken> {
         let mut at = 0;
-        while at < bytes.len() {
-            if let State::Data(left) = self.state {
-                let here = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len() - at);
-                at += here;
-                let left = left - here as u64;
-                self.state = if left == 0 { State::DataCr } else { State::Data(left) };
-                continue;
+        loop {
+            at += self.skip_to_data(&bytes[at..])?;
+            let here = usize::try_from(self.data()).unwrap_or(usize::MAX).min(bytes.len() - at);
+            if here == 0 {
+                return Ok((at, self.is_over()));
             }
+            self.took(here);
+            at += here;
+        }
+    }
+
+    /// Goes through what stands between data; tells how many bytes that is.
+    pub(crate) fn skip_to_data(&mut self, bytes: &[u8]) -> Result<usize, Broken> {
+        let mut at = 0;
+        while at < bytes.len() && !matches!(self.state, State::Data(_) | State::Over) {
             self.state = self.step(bytes[at])?;
             at += 1;
-            if matches!(self.state, State::Over) {
-                return Ok((at, true));
-            }
         }
-        Ok((at, false))
+        Ok(at)
+    }
+
+    /// How many bytes of data come next.
+    pub(crate) const fn data(&self) -> u64 {
+        if let State::Data(left) = self.state { left } else { 0 }
+    }
+
+    /// So many of them were taken.
+    pub(crate) const fn took(&mut self, bytes: usize) {
+        let left = self.data().saturating_sub(bytes as u64);
+        self.state = if left == 0 { State::DataCr } else { State::Data(left) };
+    }
+
+    pub(crate) const fn is_over(&self) -> bool {
+        matches!(self.state, State::Over)
+    }
+
+    pub(crate) fn has_trailers(&self) -> bool {
+        self.kept.as_ref().is_some_and(|kept| !kept.is_empty())
+    }
+
+    /// The trailers, if they were wanted and there were any.
+    pub(crate) fn take_trailers(&mut self) -> Option<HeaderMap> {
+        self.kept.take().filter(|kept| !kept.is_empty())
     }
 
     fn step(&mut self, byte: u8) -> Result<State, Broken> {
         match self.state {
-            State::Size { digits, value } => Self::size(digits, value, byte),
+            State::Size { digits, value } => self.size(digits, value, byte),
             State::Extension { value } => self.extension(value, byte),
             State::SizeEnd { value: 0 } if byte == b'\n' => Ok(State::Trailers),
             State::SizeEnd { value } if byte == b'\n' => Ok(State::Data(value)),
@@ -77,13 +113,14 @@ impl Chunked {
         }
     }
 
-    fn size(digits: u8, value: u64, byte: u8) -> Result<State, Broken> {
+    fn size(&self, digits: u8, value: u64, byte: u8) -> Result<State, Broken> {
         match char::from(byte).to_digit(16) {
             Some(_) if digits == MAX_DIGITS => Err(Broken("a chunk of too many digits")),
             Some(digit) => Ok(State::Size { digits: digits + 1, value: value << 4 | u64::from(digit) }),
             None if digits == 0 => Err(Broken("a chunk without a size")),
             None if byte == b'\r' => Ok(State::SizeEnd { value }),
             None if byte == b';' => Ok(State::Extension { value }),
+            None if self.kept.is_some() && b" \t".contains(&byte) => Ok(State::Extension { value }),
             None => Err(Broken("a chunk whose size is no number")),
         }
     }
@@ -114,6 +151,12 @@ impl Chunked {
         let colon = memchr::memchr(b':', line).ok_or(Broken("a trailer without a name"))?;
         if !is_token(&line[..colon]) || !is_plain(&line[colon + 1..]) {
             return Err(Broken("a malformed trailer"));
+        }
+        if let Some(kept) = &mut self.kept {
+            let name = HeaderName::from_bytes(&line[..colon]);
+            let value = HeaderValue::from_bytes(line[colon + 1..].trim_ascii());
+            let (Ok(name), Ok(value)) = (name, value) else { return Err(Broken("a malformed trailer")) };
+            kept.append(name, value);
         }
         self.line.clear();
         Ok(State::Trailers)

@@ -57,16 +57,18 @@ pub(crate) fn scan(bytes: &[u8], bounds: Bounds) -> Scan {
     if bytes.len() >= bounds.bytes { Scan::Fault(Fault::TooLarge) } else { Scan::Partial }
 }
 
-/// Whether an empty line is at `from` or later: before that there is no need to look again.
-pub(crate) fn has_end(bytes: &[u8], from: usize) -> bool {
+/// Where the first empty line ends that is at `from` or later: before that there is no need to look again.
+pub(crate) fn end_of(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from.saturating_sub(3);
     while let Some(found) = memchr(b'\n', &bytes[at..]) {
         at += found + 1;
-        if matches!(bytes[at..], [b'\n', ..] | [b'\r', b'\n', ..]) {
-            return true;
+        match bytes[at..] {
+            [b'\n', ..] => return Some(at + 1),
+            [b'\r', b'\n', ..] => return Some(at + 2),
+            _ => {}
         }
     }
-    false
+    None
 }
 
 /// What the lines of a head say about its framing.
@@ -300,8 +302,8 @@ mod tests {
             let head = "PUT /p HTTP/1.1\r\nHost: a.example\r\nContent-Length: 5\r\nX: y\r\n\r\n";
             prop_assert_eq!(head.len(), 61);
             prop_assert_eq!(scan(&head.as_bytes()[..cut], BOUNDS), Scan::Partial);
-            prop_assert!(!has_end(&head.as_bytes()[..cut], 0));
-            prop_assert!(has_end(head.as_bytes(), cut));
+            prop_assert_eq!(end_of(&head.as_bytes()[..cut], 0), None);
+            prop_assert_eq!(end_of(format!("{head}{tail}").as_bytes(), cut), Some(61));
             let whole = Scan::Head { length: 61, body: Framed::Length(5), upgrade: false };
             prop_assert_eq!(scan(format!("{head}{tail}").as_bytes(), BOUNDS), whole);
         }

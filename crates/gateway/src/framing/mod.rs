@@ -8,10 +8,10 @@ mod chunked;
 mod fault;
 mod head;
 
+pub(crate) use chunked::{Broken, Chunked};
 pub(crate) use fault::Fault;
-pub(crate) use head::{Bounds, has_end, is_host};
+pub(crate) use head::{Bounds, end_of, is_host};
 
-use chunked::{Broken, Chunked};
 use head::{Framed, Scan, scan};
 
 /// Empty lines before a request that are overlooked, as some clients end a body with one.

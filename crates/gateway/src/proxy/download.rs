@@ -6,7 +6,6 @@ use crate::gate::Ticket;
 use crate::upstream::Lease;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use hyper::body::Incoming;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -14,34 +13,23 @@ use std::time::Duration;
 
 /// The body of a response on its way to the client. When it came to its end, the connection it came by is free.
 pub(crate) struct Download<T: Ticket> {
-    inner: Incoming,
+    lease: Lease<Upload<T>>,
     journey: Rc<Journey<T>>,
-    lease: Option<Lease<Upload<T>>>,
+    is_broken: bool,
     patience: Patience,
 }
 
 impl<T: Ticket> Download<T> {
-    pub(crate) fn new(
-        inner: Incoming,
-        journey: Rc<Journey<T>>,
-        lease: Lease<Upload<T>>,
-        patience: Duration,
-    ) -> Self {
-        Self { inner, journey, lease: Some(lease), patience: Patience::new(patience) }
+    pub(crate) fn new(lease: Lease<Upload<T>>, journey: Rc<Journey<T>>, patience: Duration) -> Self {
+        Self { lease, journey, is_broken: false, patience: Patience::new(patience) }
     }
 
     pub(crate) fn journey(&self) -> &Journey<T> {
         &self.journey
     }
 
-    fn end(&mut self) {
-        if let Some(lease) = self.lease.take() {
-            lease.give_back();
-        }
-    }
-
     fn fail(&mut self, error: BoxError) -> BoxError {
-        self.lease = None;
+        self.is_broken = true;
         self.journey.aborted();
         error
     }
@@ -56,15 +44,15 @@ impl<T: Ticket> Body for Download<T> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let this = self.get_mut();
-        match Pin::new(&mut this.inner).poll_frame(cx) {
+        match this.lease.poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => {
                 this.patience.end();
                 this.journey.received(frame.data_ref().map_or(0, Bytes::len));
                 Poll::Ready(Some(Ok(frame)))
             }
-            Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(this.fail(error.into())))),
+            Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(this.fail(error)))),
             Poll::Ready(None) => {
-                this.end();
+                this.lease.give_back();
                 Poll::Ready(None)
             }
             Poll::Pending if this.patience.is_over(cx) => {
@@ -75,19 +63,19 @@ impl<T: Ticket> Body for Download<T> {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
+        self.lease.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
+        self.lease.size_hint()
     }
 }
 
 impl<T: Ticket> Drop for Download<T> {
     /// A body whose end was seen coming is not asked for it.
     fn drop(&mut self) {
-        if self.inner.is_end_stream() {
-            self.end();
+        if !self.is_broken && self.lease.is_end_stream() {
+            self.lease.give_back();
         }
     }
 }

@@ -6,10 +6,9 @@ use super::journey::{Journey, Trouble};
 use super::patience::Alarm;
 use super::upload::{Terms, Upload};
 use crate::gate::Ticket;
-use crate::upstream::{ConnectError, Fleet, Lease, Station, Wanted};
+use crate::upstream::{ConnectError, Fleet, Lease, Station, Unanswered, Wanted};
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
-use hyper::body::Incoming;
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -56,7 +55,7 @@ impl<T: Ticket> Exchange<'_, T> {
     pub(crate) async fn run(
         &self,
         request: Outbound<T>,
-    ) -> Result<(Response<Incoming>, Lease<Upload<T>>), Box<Answer>> {
+    ) -> Result<(Response<()>, Lease<Upload<T>>), Box<Answer>> {
         let mut request = request;
         let mut tried: Vec<*const Station<Upload<T>>> = Vec::new();
         let mut wanted = Wanted { only_http1: self.manners.upgrade.is_some(), fresh: false };
@@ -85,7 +84,7 @@ impl<T: Ticket> Exchange<'_, T> {
         request: Outbound<T>,
         wanted: Wanted,
         is_last: bool,
-    ) -> Result<(Response<Incoming>, Lease<Upload<T>>), Setback<T>> {
+    ) -> Result<(Response<()>, Lease<Upload<T>>), Setback<T>> {
         let endpoint = &station.endpoint;
         self.journey.note(|entry| entry.upstream = endpoint.server.to_string());
         let leased = station.lease(wanted, self.connect, &self.journey.duties().counters).await;
@@ -104,7 +103,9 @@ impl<T: Ticket> Exchange<'_, T> {
         };
         let (mut parts, body) = request.into_parts();
         self.manners.address(&mut parts, endpoint, lease.is_http2());
-        let spare = self.spare(&parts, &body, lease.reused && !is_last);
+        let may_repeat = lease.reused && !is_last && self.is_harmless(&parts, &body);
+        // What HTTP/2 has taken it does not give back.
+        let spare = (may_repeat && lease.is_http2()).then(|| parts.clone());
         self.journey.handed();
         self.journey.waits_from_now();
         match self.timely(lease.send(Request::from_parts(parts, body))).await {
@@ -113,18 +114,23 @@ impl<T: Ticket> Exchange<'_, T> {
                 endpoint.succeeded();
                 Ok((response, lease))
             }
-            Some(Err((_, Some(request)))) => {
+            Some(Err(unanswered)) if unanswered.is_unsent => {
                 self.journey.returned();
                 if !lease.reused {
                     endpoint.failed();
                 }
-                Err(if is_last {
-                    Setback::End(unavailable())
-                } else {
-                    Setback::Again(Box::new(request), Retry::Fresh)
+                Err(match unanswered.request {
+                    Some(request) if !is_last => Setback::Again(Box::new(request), Retry::Fresh),
+                    _ => Setback::End(unavailable()),
                 })
             }
-            Some(Err((error, None))) => Err(self.broken(spare, &lease, error)),
+            Some(Err(mut unanswered)) => {
+                if let Some(parts) = spare {
+                    let body = Upload::empty(self.journey, self.terms);
+                    unanswered.request = Some(Request::from_parts(parts, body));
+                }
+                Err(self.broken(unanswered, may_repeat, &lease))
+            }
             None => {
                 endpoint.failed();
                 let message = "the server does not answer in time";
@@ -134,31 +140,30 @@ impl<T: Ticket> Exchange<'_, T> {
         }
     }
 
-    /// A copy of a request that does no harm if it is sent twice. It is only needed where the server may have
-    /// closed the connection before it saw the request.
-    fn spare(&self, parts: &Parts, body: &Upload<T>, may_be_dead: bool) -> Option<Outbound<T>> {
-        use http_body::Body;
-        let is_harmless =
-            parts.method.is_idempotent() && body.is_end_stream() && self.manners.upgrade.is_none();
-        let copy = (may_be_dead && is_harmless).then(|| parts.clone())?;
-        Some(Request::from_parts(copy, Upload::empty(self.journey, self.terms)))
+    /// Whether a request does no harm if it is sent twice.
+    fn is_harmless(&self, parts: &Parts, body: &Upload<T>) -> bool {
+        parts.method.is_idempotent() && body.is_empty() && self.manners.upgrade.is_none()
     }
 
-    /// The connection broke before there was a response.
+    /// The connection broke before there was a response. A server may have closed it before it saw the request: one that does no
+    /// harm is sent again then.
     fn broken(
         &self,
-        spare: Option<Outbound<T>>,
+        unanswered: Unanswered<Upload<T>>,
+        may_repeat: bool,
         lease: &Lease<Upload<T>>,
-        error: Option<hyper::Error>,
     ) -> Setback<T> {
         if let Some(trouble) = self.journey.trouble() {
             return Setback::End(client_trouble(trouble));
         }
-        if let Some(request) = spare.filter(|_| error.as_ref().is_none_or(|error| !error.is_parse())) {
-            return Setback::Again(Box::new(request), Retry::Fresh);
+        match unanswered.request {
+            Some(request) if may_repeat && !unanswered.is_malformed => {
+                return Setback::Again(Box::new(request), Retry::Fresh);
+            }
+            _ => {}
         }
         lease.station.endpoint.failed();
-        self.journey.note(|entry| entry.detail = error.map_or(String::new(), |error| error.to_string()));
+        self.journey.note(|entry| entry.detail = unanswered.why);
         let message = "the server broke off without an answer";
         Setback::End(Answer::upstream(StatusCode::BAD_GATEWAY, "upstream_failed", message).into())
     }

@@ -16,6 +16,7 @@ mod upgrade;
 mod upload;
 mod visitor;
 
+pub(crate) use headers::lists;
 pub(crate) use inspect::operation_of;
 pub(crate) use outgoing::Outgoing;
 pub(crate) use patience::Alarm;
@@ -200,29 +201,24 @@ async fn forward<G: Gate>(
         connect: config.timeouts.connect,
         response: route.response_timeout.unwrap_or(config.timeouts.response),
     };
-    let (mut response, lease) = exchange.run(outbound).await?;
-    let server_end = response.extensions_mut().remove::<OnUpgrade>();
+    let (response, lease) = exchange.run(outbound).await?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        let Some((client_end, server_end)) = client_end.zip(server_end) else {
+        let Some(ends) = client_end.zip(lease.into_raw()) else {
             let message = "the server changed the protocol without being asked";
             return Err(Answer::upstream(StatusCode::BAD_GATEWAY, "upstream_failed", message).into());
         };
-        let ends = (client_end, server_end);
         tunnel::open(ends, Rc::clone(journey), Rc::clone(visitor), config.timeouts.tunnel);
         return Ok(upgrade::agreed(response, journey));
     }
     let patience = route.read_timeout.unwrap_or(config.timeouts.read);
-    let (mut parts, body) = response.into_parts();
+    let (mut parts, ()) = response.into_parts();
     headers::strip_hop_by_hop(&mut parts.headers);
     answer::disown(&mut parts.headers);
     parts.extensions.clear();
     // The version is that of a connection, and the client's is another than the server's.
     parts.version = Version::HTTP_11;
     journey.decorate(&mut parts.headers);
-    Ok(Response::from_parts(
-        parts,
-        Outgoing::Relayed(Download::new(body, Rc::clone(journey), lease, patience)),
-    ))
+    Ok(Response::from_parts(parts, Outgoing::Relayed(Download::new(lease, Rc::clone(journey), patience))))
 }
 
 fn own<G: Gate>(

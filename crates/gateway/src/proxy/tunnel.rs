@@ -2,7 +2,9 @@
 
 use super::Visitor;
 use super::journey::Journey;
+use crate::downstream::Socket;
 use crate::gate::{Gate, Ticket};
+use bytes::Bytes;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use std::cell::Cell;
@@ -19,10 +21,10 @@ const BUFFER: usize = 16 * 1024;
 /// How long one direction may be still when the other has ended.
 const HALF_CLOSED: Duration = Duration::from_secs(5);
 
-/// Connects the two ends once both are upgraded, until both are closed or nothing moves for `patience`. The
+/// Connects the two ends once the client's is upgraded, beginning with what the server has said already, until both are closed or nothing moves for `patience`. The
 /// connection lasts, as far as the gate and the limits are concerned.
 pub(crate) fn open<G: Gate>(
-    (client, server): (OnUpgrade, OnUpgrade),
+    (client, (server, first)): (OnUpgrade, (Socket, Bytes)),
     journey: Rc<Journey<G::Ticket>>,
     visitor: Rc<Visitor<G>>,
     patience: Duration,
@@ -31,28 +33,27 @@ pub(crate) fn open<G: Gate>(
     tokio::task::spawn_local(async move {
         let counters = &journey.duties().counters;
         counters.tunnels_active.up();
-        if let (Ok(client), Ok(server)) = tokio::join!(client, server) {
-            run(TokioIo::new(client), TokioIo::new(server), &journey, patience).await;
+        if let Ok(client) = client.await {
+            run(TokioIo::new(client), server, &first, &journey, patience).await;
         }
         counters.tunnels_active.down();
         drop((visitor, seat));
     });
 }
 
-async fn run<T, C, S>(client: C, server: S, journey: &Journey<T>, patience: Duration)
+async fn run<T, C>(client: C, server: Socket, first: &[u8], journey: &Journey<T>, patience: Duration)
 where
     T: Ticket,
     C: AsyncRead + AsyncWrite,
-    S: AsyncRead + AsyncWrite,
 {
     let moved = Cell::new(Instant::now());
     let (mut from_client, mut to_client) = tokio::io::split(client);
     let (mut from_server, mut to_server) = tokio::io::split(server);
-    let up = copy(&mut from_client, &mut to_server, |bytes| {
+    let up = copy(&[], &mut from_client, &mut to_server, |bytes| {
         moved.set(Instant::now());
         journey.sent(bytes, moved.get().into());
     });
-    let down = copy(&mut from_server, &mut to_client, |bytes| {
+    let down = copy(first, &mut from_server, &mut to_client, |bytes| {
         moved.set(Instant::now());
         journey.received(bytes);
     });
@@ -77,12 +78,17 @@ enum Rest {
     Down,
 }
 
-/// Copies until the end, and passes the end on.
-async fn copy<R, W>(from: &mut R, to: &mut W, moved: impl Fn(usize)) -> io::Result<()>
+/// Copies until the end, what was there first before everything, and passes the end on.
+async fn copy<R, W>(first: &[u8], from: &mut R, to: &mut W, moved: impl Fn(usize)) -> io::Result<()>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
+    if !first.is_empty() {
+        to.write_all(first).await?;
+        to.flush().await?;
+        moved(first.len());
+    }
     let mut buffer = vec![0; BUFFER];
     loop {
         let count = from.read(&mut buffer).await?;

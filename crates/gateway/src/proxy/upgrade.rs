@@ -27,11 +27,8 @@ pub(super) fn is_allowed(parts: &Parts, allowed: &[String]) -> bool {
 }
 
 /// The server's agreement to an upgrade, for the client.
-pub(super) fn agreed<T: Ticket>(
-    response: Response<Incoming>,
-    journey: &Rc<Journey<T>>,
-) -> Response<Outgoing<T>> {
-    let (mut parts, _) = response.into_parts();
+pub(super) fn agreed<T: Ticket>(response: Response<()>, journey: &Rc<Journey<T>>) -> Response<Outgoing<T>> {
+    let (mut parts, ()) = response.into_parts();
     let protocol = parts.headers.get(UPGRADE).cloned();
     headers::strip_hop_by_hop(&mut parts.headers);
     parts.headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));

@@ -54,6 +54,11 @@ impl<T: Ticket> Upload<T> {
         Self { inner: None, journey: Rc::clone(journey), pace, limit: terms.limit }
     }
 
+    /// Whether there is no body.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.inner.is_none()
+    }
+
     fn pass(&mut self, frame: Frame<Bytes>) -> Result<Frame<Bytes>, Trouble> {
         let Some(data) = frame.data_ref() else {
             return Ok(match frame.into_trailers() {

@@ -1,9 +1,9 @@
-use super::attentive::Attentive;
 use super::endpoint::Endpoint;
+use super::http1::Http1;
 use crate::downstream::Socket;
 use crate::plan::tls;
 use http_body::Body;
-use hyper::client::conn::{http1, http2};
+use hyper::client::conn::http2;
 use hyper::rt::Executor;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::error::Error;
@@ -23,9 +23,6 @@ const CONNECTION_WINDOW: u32 = 4 * 1024 * 1024;
 /// How often an HTTP/2 server is asked whether it is still there, and how long it may take to say so.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 const PING_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// The most bytes that are read ahead from an HTTP/1 server, which bounds the header of a response too.
-const MAX_BUFFER: usize = 256 * 1024;
 
 /// Why there is no connection to a server.
 #[derive(Debug)]
@@ -50,7 +47,7 @@ impl fmt::Display for ConnectError {
 
 /// A connection to a server that can take requests.
 pub(crate) enum Opened<B> {
-    Http1(http1::SendRequest<B>),
+    Http1(Box<Http1<B>>),
     Http2(http2::SendRequest<B>),
 }
 
@@ -118,9 +115,5 @@ where
         tokio::task::spawn_local(connection);
         return Ok(Opened::Http2(sender));
     }
-    let io = TokioIo::new(Attentive::new(socket));
-    let builder = http1::Builder::new().max_buf_size(MAX_BUFFER).to_owned();
-    let (sender, connection) = builder.handshake(io).await.map_err(ConnectError::Protocol)?;
-    tokio::task::spawn_local(connection.with_upgrades());
-    Ok(Opened::Http1(sender))
+    Ok(Opened::Http1(Box::new(Http1::new(socket))))
 }

@@ -1,12 +1,18 @@
+use super::http1::{Failure, Http1};
 use super::station::Station;
+use crate::downstream::Socket;
+use crate::proxy::BoxError;
+use bytes::Bytes;
 use http::{Request, Response};
-use http_body::Body;
+use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use hyper::client::conn::{TrySendError, http1, http2};
+use hyper::client::conn::http2;
 use std::cell::Cell;
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 
-/// A connection in use by one request.
+/// A connection in use by one request, and then by the body of its response.
 pub(crate) struct Lease<B: 'static> {
     wire: Option<Wire<B>>,
     pub(crate) station: Rc<Station<B>>,
@@ -17,18 +23,29 @@ pub(crate) struct Lease<B: 'static> {
 /// Where a request is sent.
 pub(super) enum Wire<B> {
     /// A connection of its own.
-    Http1(http1::SendRequest<B>),
+    Http1(Box<Http1<B>>),
     /// A connection with others on it.
-    Http2 { sender: http2::SendRequest<B>, _stream: Stream },
+    Http2 { sender: http2::SendRequest<B>, response: Option<Incoming>, _stream: Stream },
 }
 
 /// One request on an HTTP/2 connection, counted for as long as this is held.
 pub(super) struct Stream(Rc<Cell<u32>>);
 
+/// A request that got no response.
+pub(crate) struct Unanswered<B> {
+    /// The request, unless it is gone.
+    pub(crate) request: Option<Request<B>>,
+    /// Whether nothing of it was sent.
+    pub(crate) is_unsent: bool,
+    /// Whether the server said something, if not what it should have.
+    pub(crate) is_malformed: bool,
+    pub(crate) why: String,
+}
+
 impl<B> Wire<B> {
     pub(super) fn shared(sender: http2::SendRequest<B>, streams: &Rc<Cell<u32>>) -> Self {
         streams.set(streams.get() + 1);
-        Self::Http2 { sender, _stream: Stream(Rc::clone(streams)) }
+        Self::Http2 { sender, response: None, _stream: Stream(Rc::clone(streams)) }
     }
 }
 
@@ -42,39 +59,103 @@ impl<B> Lease<B> {
         matches!(self.wire, Some(Wire::Http2 { .. }))
     }
 
-    /// The connection is free for the next request.
-    pub(crate) fn give_back(mut self) {
-        if let Some(Wire::Http1(mut sender)) = self.wire.take() {
-            if sender.is_ready() {
-                self.station.keep(sender);
-            } else if !sender.is_closed() {
-                // The server may still be taking in what it did not wait for.
-                let station = Rc::clone(&self.station);
-                tokio::task::spawn_local(async move {
-                    if sender.ready().await.is_ok() {
-                        station.keep(sender);
-                    }
-                });
-            }
+    /// The response is over: the connection is free for the next request.
+    pub(crate) fn give_back(&mut self) {
+        if let Some(Wire::Http1(mut http1)) = self.wire.take()
+            && http1.settle()
+        {
+            self.station.keep(http1);
+        }
+    }
+
+    /// The connection itself, and what was read ahead, once the server has agreed to speak something else.
+    pub(crate) fn into_raw(mut self) -> Option<(Socket, Bytes)> {
+        match self.wire.take() {
+            Some(Wire::Http1(http1)) => Some(http1.into_raw()),
+            Some(Wire::Http2 { .. }) | None => None,
+        }
+    }
+
+    /// Whether the response is known to have come to its end.
+    pub(crate) fn is_end_stream(&self) -> bool {
+        match &self.wire {
+            Some(Wire::Http1(http1)) => http1.is_over(),
+            Some(Wire::Http2 { response, .. }) => response.as_ref().is_none_or(Body::is_end_stream),
+            None => true,
+        }
+    }
+
+    /// What is left of the response.
+    pub(crate) fn size_hint(&self) -> SizeHint {
+        match &self.wire {
+            Some(Wire::Http1(http1)) => http1.size_hint(),
+            Some(Wire::Http2 { response: Some(body), .. }) => body.size_hint(),
+            Some(Wire::Http2 { .. }) | None => SizeHint::with_exact(0),
         }
     }
 }
 
-impl<B: Body + 'static> Lease<B> {
-    /// Sends a request. It comes back if nothing of it was sent.
-    pub(crate) async fn send(
+impl<B> Lease<B>
+where
+    B: Body<Data = Bytes> + Unpin + 'static,
+    B::Error: Into<BoxError>,
+{
+    /// Sends a request and waits for the head of the response.
+    pub(crate) async fn send(&mut self, request: Request<B>) -> Result<Response<()>, Unanswered<B>> {
+        match &mut self.wire {
+            Some(Wire::Http1(http1)) => {
+                let (parts, body) = request.into_parts();
+                let why = match http1.send(&parts, body).await {
+                    // What was said before anything was asked is no answer.
+                    Ok(_) if self.reused && !http1.has_sent() => Failure::Closed,
+                    Ok(response) => return Ok(response),
+                    Err(why) => why,
+                };
+                Err(Unanswered {
+                    request: http1.take_body().map(|body| Request::from_parts(parts, body)),
+                    is_unsent: !http1.has_sent(),
+                    is_malformed: matches!(why, Failure::Malformed(_)),
+                    why: why.to_string(),
+                })
+            }
+            Some(Wire::Http2 { sender, response, .. }) => match sender.try_send_request(request).await {
+                Ok(answer) => {
+                    let (parts, body) = answer.into_parts();
+                    *response = Some(body);
+                    Ok(Response::from_parts(parts, ()))
+                }
+                Err(mut error) => {
+                    let request = error.take_message();
+                    let (is_unsent, error) = (request.is_some(), error.into_error());
+                    Err(Unanswered {
+                        request,
+                        is_unsent,
+                        is_malformed: error.is_parse(),
+                        why: error.to_string(),
+                    })
+                }
+            },
+            None => Err(Unanswered {
+                request: Some(request),
+                is_unsent: true,
+                is_malformed: false,
+                why: String::new(),
+            }),
+        }
+    }
+
+    /// The next piece of the response's body.
+    pub(crate) fn poll_frame(
         &mut self,
-        request: Request<B>,
-    ) -> Result<Response<Incoming>, (Option<hyper::Error>, Option<Request<B>>)> {
-        let sent = match &mut self.wire {
-            Some(Wire::Http1(sender)) => sender.try_send_request(request).await,
-            Some(Wire::Http2 { sender, .. }) => sender.try_send_request(request).await,
-            None => return Err((None, Some(request))),
-        };
-        sent.map_err(|mut error: TrySendError<_>| {
-            let message = error.take_message();
-            (Some(error.into_error()), message)
-        })
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        match &mut self.wire {
+            Some(Wire::Http1(http1)) => http1.poll_frame(cx),
+            Some(Wire::Http2 { response: Some(body), .. }) => {
+                Pin::new(body).poll_frame(cx).map_err(BoxError::from)
+            }
+            Some(Wire::Http2 { .. }) | None => Poll::Ready(None),
+        }
     }
 }
 

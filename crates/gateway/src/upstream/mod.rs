@@ -1,9 +1,9 @@
 //! The servers behind the gateway: which are well, which is next, and the connections to them.
 
-mod attentive;
 mod connect;
 mod endpoint;
 mod fleet;
+mod http1;
 mod lease;
 mod probe;
 mod station;
@@ -11,6 +11,6 @@ mod station;
 pub(crate) use connect::{ConnectError, LocalExecutor};
 pub(crate) use endpoint::{Endpoint, Group};
 pub(crate) use fleet::Fleet;
-pub(crate) use lease::Lease;
+pub(crate) use lease::{Lease, Unanswered};
 pub(crate) use probe::probe_all;
 pub(crate) use station::{Station, Wanted};

@@ -31,19 +31,20 @@ async fn ask(endpoint: &Endpoint) -> Option<u16> {
     let path: Uri = endpoint.health.path.as_deref()?.parse().ok()?;
     let mut request = Request::new(Empty::<Bytes>::new());
     request.headers_mut().insert(header::USER_AGENT, http::HeaderValue::from_static("tollgate-health"));
-    let response = match connect(endpoint, false, endpoint.health.timeout).await.ok()? {
-        Opened::Http1(mut sender) => {
+    let status = match connect(endpoint, false, endpoint.health.timeout).await.ok()? {
+        Opened::Http1(mut http1) => {
             *request.uri_mut() = path;
             request.headers_mut().insert(header::HOST, endpoint.host.clone());
-            sender.send_request(request).await
+            let (parts, body) = request.into_parts();
+            http1.send(&parts, body).await.ok()?.status()
         }
         Opened::Http2(mut sender) => {
             let mut parts = path.into_parts();
             parts.scheme = Some(endpoint.scheme());
             parts.authority = Some(endpoint.authority.clone());
             *request.uri_mut() = Uri::from_parts(parts).ok()?;
-            sender.send_request(request).await
+            sender.send_request(request).await.ok()?.status()
         }
     };
-    Some(response.ok()?.status().as_u16())
+    Some(status.as_u16())
 }

@@ -1,9 +1,10 @@
 use super::connect::{ConnectError, Opened, connect};
 use super::endpoint::Endpoint;
+use super::http1::Http1;
 use super::lease::{Lease, Wire};
 use crate::stats::Counters;
 use http_body::Body;
-use hyper::client::conn::{http1, http2};
+use hyper::client::conn::http2;
 use std::cell::{Cell, RefCell};
 use std::error::Error;
 use std::rc::Rc;
@@ -20,7 +21,7 @@ const MAX_SHARED: usize = 16;
 pub(crate) struct Station<B> {
     pub(crate) endpoint: Arc<Endpoint>,
     /// Unused HTTP/1 connections, the last used at the end.
-    idle: RefCell<Vec<(http1::SendRequest<B>, Instant)>>,
+    idle: RefCell<Vec<(Box<Http1<B>>, Instant)>>,
     max_idle: usize,
     /// HTTP/2 connections.
     shared: RefCell<Vec<Shared<B>>>,
@@ -67,10 +68,10 @@ impl<B> Station<B> {
     }
 
     /// Keeps a connection for the next request.
-    pub(super) fn keep(&self, sender: http1::SendRequest<B>) {
+    pub(super) fn keep(&self, http1: Box<Http1<B>>) {
         let mut idle = self.idle.borrow_mut();
-        if idle.len() < self.max_idle && sender.is_ready() {
-            idle.push((sender, Instant::now()));
+        if idle.len() < self.max_idle {
+            idle.push((http1, Instant::now()));
         }
     }
 
@@ -78,17 +79,17 @@ impl<B> Station<B> {
     pub(crate) fn sweep(&self, limit: Duration) {
         let now = Instant::now();
         let is_young = |used: Instant| now.duration_since(used) < limit;
-        self.idle.borrow_mut().retain(|(sender, used)| !sender.is_closed() && is_young(*used));
+        self.idle.borrow_mut().retain_mut(|(http1, used)| is_young(*used) && http1.is_alive());
         self.shared.borrow_mut().retain(|shared| {
             !shared.sender.is_closed() && (shared.streams.get() > 0 || is_young(shared.used.get()))
         });
     }
 
-    fn idle(&self) -> Option<http1::SendRequest<B>> {
+    fn idle(&self) -> Option<Box<Http1<B>>> {
         let mut idle = self.idle.borrow_mut();
-        while let Some((sender, _)) = idle.pop() {
-            if sender.is_ready() {
-                return Some(sender);
+        while let Some((mut http1, _)) = idle.pop() {
+            if http1.is_alive() {
+                return Some(http1);
             }
         }
         None
@@ -137,7 +138,7 @@ where
         counters.upstream_connections.up();
         drop(opening);
         let wire = match opened {
-            Opened::Http1(sender) => Wire::Http1(sender),
+            Opened::Http1(http1) => Wire::Http1(http1),
             Opened::Http2(sender) => self.share(sender),
         };
         Ok(Lease::new(wire, Rc::clone(self), false))

@@ -1,0 +1,211 @@
+//! HTTP/1 as it is spoken to servers: one request at a time on a connection, by whoever waits for the response.
+
+mod head;
+mod inflow;
+mod outflow;
+
+use crate::downstream::Socket;
+use crate::framing::end_of;
+use crate::proxy::BoxError;
+use bytes::{Bytes, BytesMut};
+use head::Head;
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
+use http_body::{Body, Frame, SizeHint};
+use inflow::{Inflow, Step};
+use outflow::Outflow;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::pin;
+use std::task::{Context, Poll, ready};
+use tokio::io::AsyncReadExt;
+
+/// The most bytes of the head of a response.
+const MAX_HEAD: usize = 256 * 1024;
+
+/// How much is read at a time: more for a response that keeps coming.
+const MIN_READ: usize = 8 * 1024;
+const MAX_READ: usize = 256 * 1024;
+
+/// A connection to a server.
+///
+/// Nothing runs beside the request that uses it: whoever polls for the response also sends what is left of the
+/// request. Dropped, it is closed.
+pub(crate) struct Http1<B> {
+    socket: Socket,
+    outflow: Outflow<B>,
+    inflow: Inflow,
+    /// Read, and not used yet.
+    read: BytesMut,
+    /// How much of `read` is known to hold no end of a head.
+    scanned: usize,
+    /// How much to read next.
+    appetite: usize,
+    /// Whether the server will take another request.
+    stays: bool,
+}
+
+/// Why there is no response.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The server closed the connection.
+    Closed,
+    /// The connection broke.
+    Broken(io::Error),
+    /// What the server said is not HTTP.
+    Malformed(&'static str),
+    /// The request came to no end.
+    Request(BoxError),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => f.write_str("the server closed the connection"),
+            Self::Broken(error) => error.fmt(f),
+            Self::Malformed(why) => write!(f, "the server does not speak HTTP: {why}"),
+            Self::Request(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<B> Http1<B> {
+    pub(super) fn new(socket: Socket) -> Self {
+        Self {
+            socket,
+            outflow: Outflow::default(),
+            inflow: Inflow::Over,
+            read: BytesMut::new(),
+            scanned: 0,
+            appetite: MIN_READ,
+            stays: false,
+        }
+    }
+
+    /// Whether the connection, which nobody uses, is still there. It costs no call to the kernel where nothing came.
+    pub(super) fn is_alive(&mut self) -> bool {
+        self.socket.is_quiet()
+    }
+
+    /// Makes it ready for another request; false if there can be none.
+    pub(super) fn settle(&mut self) -> bool {
+        let is_free = self.stays && self.outflow.is_sent() && self.is_over() && self.read.is_empty();
+        self.outflow.clear();
+        if self.appetite > MIN_READ {
+            self.appetite = MIN_READ;
+            self.read = BytesMut::new();
+        }
+        is_free
+    }
+
+    /// Whether something of the request was sent.
+    pub(super) const fn has_sent(&self) -> bool {
+        self.outflow.has_started()
+    }
+
+    /// The body of the request as far as it was not sent.
+    pub(super) const fn take_body(&mut self) -> Option<B> {
+        self.outflow.take_body()
+    }
+
+    /// What is left when both sides have agreed to speak something else: the connection, and what was read ahead.
+    pub(super) fn into_raw(self) -> (Socket, Bytes) {
+        (self.socket, self.read.freeze())
+    }
+
+    /// Whether the response has come to its end.
+    pub(super) const fn is_over(&self) -> bool {
+        matches!(self.inflow, Inflow::Over)
+    }
+
+    pub(super) fn size_hint(&self) -> SizeHint {
+        self.inflow.size_hint()
+    }
+
+    /// Reads some more; nothing if the server has closed.
+    fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        self.read.reserve(self.appetite);
+        let count = ready!(pin!(self.socket.read_buf(&mut self.read)).poll(cx))?;
+        if count >= self.appetite {
+            self.appetite = (self.appetite * 2).min(MAX_READ);
+        } else if count < self.appetite / 4 {
+            self.appetite = (self.appetite / 2).max(MIN_READ);
+        }
+        Poll::Ready(Ok(count))
+    }
+
+    /// The head that has been read, if all of it has.
+    fn take_head(&mut self, method: &Method) -> Result<Option<Head>, Failure> {
+        let Some(end) = end_of(&self.read, self.scanned) else {
+            self.scanned = self.read.len();
+            let is_too_large = self.scanned >= MAX_HEAD;
+            return if is_too_large { Err(Failure::Malformed("its head is too large")) } else { Ok(None) };
+        };
+        self.scanned = 0;
+        Head::parse(&self.read.split_to(end).freeze(), method).map(Some).map_err(Failure::Malformed)
+    }
+}
+
+impl<B> Http1<B>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: Into<BoxError>,
+{
+    /// Sends a request; there is a response when its head is there.
+    pub(super) async fn send(&mut self, parts: &Parts, body: B) -> Result<Response<()>, Failure> {
+        self.outflow.start(parts, body);
+        poll_fn(|cx| self.poll_head(&parts.method, cx)).await
+    }
+
+    fn poll_head(&mut self, method: &Method, cx: &mut Context<'_>) -> Poll<Result<Response<()>, Failure>> {
+        // A server may answer before it has taken all of the request: what can be sent is sent, nothing is waited for.
+        if let Poll::Ready(Err(error)) = self.outflow.poll(&mut self.socket, cx) {
+            return Poll::Ready(Err(Failure::Request(error)));
+        }
+        loop {
+            match self.take_head(method)? {
+                Some(head) if is_interim(head.response.status()) => {}
+                Some(head) => {
+                    self.inflow = head.inflow;
+                    self.stays = head.stays;
+                    return Poll::Ready(Ok(head.response));
+                }
+                None => match ready!(self.poll_fill(cx)) {
+                    Ok(0) => return Poll::Ready(Err(Failure::Closed)),
+                    Ok(_) => {}
+                    Err(error) => return Poll::Ready(Err(Failure::Broken(error))),
+                },
+            }
+        }
+    }
+
+    /// The next piece of the response's body.
+    pub(super) fn poll_frame(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        if let Poll::Ready(Err(error)) = self.outflow.poll(&mut self.socket, cx) {
+            return Poll::Ready(Some(Err(error)));
+        }
+        loop {
+            match self.inflow.next(&mut self.read) {
+                Ok(Step::Frame(frame)) => return Poll::Ready(Some(Ok(frame))),
+                Ok(Step::End) => return Poll::Ready(None),
+                Ok(Step::More) => {}
+                Err(why) => return Poll::Ready(Some(Err(why.into()))),
+            }
+            match ready!(self.poll_fill(cx)) {
+                Ok(0) if self.inflow.closed() => return Poll::Ready(None),
+                Ok(0) => return Poll::Ready(Some(Err("the response breaks off".into()))),
+                Ok(_) => {}
+                Err(error) => return Poll::Ready(Some(Err(error.into()))),
+            }
+        }
+    }
+}
+
+/// Whether another head will follow.
+fn is_interim(status: StatusCode) -> bool {
+    status.is_informational() && status != StatusCode::SWITCHING_PROTOCOLS
+}
