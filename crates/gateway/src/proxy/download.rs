@@ -16,22 +16,27 @@ pub(crate) struct Download<T: Ticket> {
     lease: Lease<Upload<T>>,
     journey: Rc<Journey<T>>,
     is_broken: bool,
+    /// What is to be said about that.
+    failure: Option<BoxError>,
     patience: Patience,
 }
 
 impl<T: Ticket> Download<T> {
     pub(crate) fn new(lease: Lease<Upload<T>>, journey: Rc<Journey<T>>, patience: Duration) -> Self {
-        Self { lease, journey, is_broken: false, patience: Patience::new(patience) }
+        Self { lease, journey, is_broken: false, failure: None, patience: Patience::new(patience) }
     }
 
     pub(crate) fn journey(&self) -> &Journey<T> {
         &self.journey
     }
 
-    fn fail(&mut self, error: BoxError) -> BoxError {
+    /// The response breaks off. hyper throws away what it has not written yet when a body fails, so it is told only when it
+    /// comes back for more.
+    fn fail(&mut self, error: BoxError, cx: &Context<'_>) {
         self.is_broken = true;
+        self.failure = Some(error);
         self.journey.aborted();
-        error
+        cx.waker().wake_by_ref();
     }
 }
 
@@ -44,22 +49,24 @@ impl<T: Ticket> Body for Download<T> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let this = self.get_mut();
+        if let Some(error) = this.failure.take() {
+            return Poll::Ready(Some(Err(error)));
+        }
         match this.lease.poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => {
                 this.patience.end();
                 this.journey.received(frame.data_ref().map_or(0, Bytes::len));
-                Poll::Ready(Some(Ok(frame)))
+                return Poll::Ready(Some(Ok(frame)));
             }
-            Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(this.fail(error)))),
+            Poll::Ready(Some(Err(error))) => this.fail(error, cx),
             Poll::Ready(None) => {
                 this.lease.give_back();
-                Poll::Ready(None)
+                return Poll::Ready(None);
             }
-            Poll::Pending if this.patience.is_over(cx) => {
-                Poll::Ready(Some(Err(this.fail("the response does not go on".into()))))
-            }
-            Poll::Pending => Poll::Pending,
+            Poll::Pending if this.patience.is_over(cx) => this.fail("the response does not go on".into(), cx),
+            Poll::Pending => {}
         }
+        Poll::Pending
     }
 
     fn is_end_stream(&self) -> bool {

@@ -6,9 +6,8 @@ use super::journey::{Journey, Trouble};
 use super::patience::Alarm;
 use super::upload::{Terms, Upload};
 use crate::gate::Ticket;
-use crate::upstream::{ConnectError, Fleet, Lease, Station, Unanswered, Wanted};
-use http::request::Parts;
-use http::{Request, Response, StatusCode};
+use crate::upstream::{ConnectError, Endpoint, Fleet, Lease, Outbound, Station, Unanswered, Wanted};
+use http::{Response, StatusCode};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -31,13 +30,10 @@ pub(crate) struct Exchange<'a, T: Ticket> {
     pub(crate) response: Duration,
 }
 
-/// A request that can be sent.
-type Outbound<T> = Request<Upload<T>>;
-
 /// Why an attempt came to nothing.
-enum Setback<T: Ticket> {
-    /// It can be tried again with this.
-    Again(Box<Outbound<T>>, Retry),
+enum Setback {
+    /// It can be tried again.
+    Again(Retry),
     /// It cannot.
     End(Box<Answer>),
 }
@@ -54,9 +50,8 @@ impl<T: Ticket> Exchange<'_, T> {
     /// The response and the connection it comes by, or what to tell the client.
     pub(crate) async fn run(
         &self,
-        request: Outbound<T>,
+        request: &mut Outbound<'_, Upload<T>>,
     ) -> Result<(Response<()>, Lease<Upload<T>>), Box<Answer>> {
-        let mut request = request;
         let mut tried: Vec<*const Station<Upload<T>>> = Vec::new();
         let mut wanted = Wanted { only_http1: self.manners.upgrade.is_some(), fresh: false };
         for attempt in 1..=MAX_ATTEMPTS {
@@ -65,9 +60,8 @@ impl<T: Ticket> Exchange<'_, T> {
             match self.attempt(station, request, wanted, is_last).await {
                 Ok(done) => return Ok(done),
                 Err(Setback::End(answer)) => return Err(answer),
-                Err(Setback::Again(same, retry)) => {
+                Err(Setback::Again(retry)) => {
                     self.journey.duties().counters.upstream_retries.up();
-                    request = *same;
                     match retry {
                         Retry::Elsewhere => tried.push(Rc::as_ptr(station)),
                         Retry::Fresh => wanted.fresh = true,
@@ -81,10 +75,10 @@ impl<T: Ticket> Exchange<'_, T> {
     async fn attempt(
         &self,
         station: &Rc<Station<Upload<T>>>,
-        request: Outbound<T>,
+        request: &mut Outbound<'_, Upload<T>>,
         wanted: Wanted,
         is_last: bool,
-    ) -> Result<(Response<()>, Lease<Upload<T>>), Setback<T>> {
+    ) -> Result<(Response<()>, Lease<Upload<T>>), Setback> {
         let endpoint = &station.endpoint;
         self.journey.note(|entry| entry.upstream = endpoint.server.to_string());
         let leased = station.lease(wanted, self.connect, &self.journey.duties().counters).await;
@@ -95,20 +89,17 @@ impl<T: Ticket> Exchange<'_, T> {
                 self.journey.note(|entry| entry.detail = error.to_string());
                 let can_go_elsewhere = self.fleet.stations().len() > 1 && !is_last;
                 return Err(if can_go_elsewhere {
-                    Setback::Again(Box::new(request), Retry::Elsewhere)
+                    Setback::Again(Retry::Elsewhere)
                 } else {
                     Setback::End(unreachable(&error))
                 });
             }
         };
-        let (mut parts, body) = request.into_parts();
-        self.manners.address(&mut parts, endpoint, lease.is_http2());
-        let may_repeat = lease.reused && !is_last && self.is_harmless(&parts, &body);
-        // What HTTP/2 has taken it does not give back.
-        let spare = (may_repeat && lease.is_http2()).then(|| parts.clone());
+        self.manners.address(request.parts, endpoint, lease.is_http2());
+        let may_repeat = lease.reused && !is_last && self.is_harmless(request);
         self.journey.handed();
         self.journey.waits_from_now();
-        match self.timely(lease.send(Request::from_parts(parts, body))).await {
+        match self.timely(lease.send(request)).await {
             Some(Ok(response)) => {
                 self.journey.reached();
                 endpoint.succeeded();
@@ -119,18 +110,14 @@ impl<T: Ticket> Exchange<'_, T> {
                 if !lease.reused {
                     endpoint.failed();
                 }
-                Err(match unanswered.request {
-                    Some(request) if !is_last => Setback::Again(Box::new(request), Retry::Fresh),
-                    _ => Setback::End(unavailable()),
-                })
+                Err(if is_last { Setback::End(unavailable()) } else { Setback::Again(Retry::Fresh) })
             }
-            Some(Err(mut unanswered)) => {
-                if let Some(parts) = spare {
-                    let body = Upload::empty(self.journey, self.terms);
-                    unanswered.request = Some(Request::from_parts(parts, body));
-                }
-                Err(self.broken(unanswered, may_repeat, &lease))
+            Some(Err(unanswered)) if may_repeat && !unanswered.is_malformed => {
+                // The server may have closed the connection before it saw the request.
+                request.body = Some(Upload::empty(self.journey, self.terms));
+                Err(Setback::Again(Retry::Fresh))
             }
+            Some(Err(unanswered)) => Err(Setback::End(self.broken(unanswered, endpoint))),
             None => {
                 endpoint.failed();
                 let message = "the server does not answer in time";
@@ -141,31 +128,20 @@ impl<T: Ticket> Exchange<'_, T> {
     }
 
     /// Whether a request does no harm if it is sent twice.
-    fn is_harmless(&self, parts: &Parts, body: &Upload<T>) -> bool {
-        parts.method.is_idempotent() && body.is_empty() && self.manners.upgrade.is_none()
+    fn is_harmless(&self, request: &Outbound<'_, Upload<T>>) -> bool {
+        let is_empty = request.body.as_ref().is_some_and(Upload::is_empty);
+        request.parts.method.is_idempotent() && is_empty && self.manners.upgrade.is_none()
     }
 
-    /// The connection broke before there was a response. A server may have closed it before it saw the request: one that does no
-    /// harm is sent again then.
-    fn broken(
-        &self,
-        unanswered: Unanswered<Upload<T>>,
-        may_repeat: bool,
-        lease: &Lease<Upload<T>>,
-    ) -> Setback<T> {
+    /// The connection broke before there was a response.
+    fn broken(&self, unanswered: Unanswered, endpoint: &Endpoint) -> Box<Answer> {
         if let Some(trouble) = self.journey.trouble() {
-            return Setback::End(client_trouble(trouble));
+            return client_trouble(trouble);
         }
-        match unanswered.request {
-            Some(request) if may_repeat && !unanswered.is_malformed => {
-                return Setback::Again(Box::new(request), Retry::Fresh);
-            }
-            _ => {}
-        }
-        lease.station.endpoint.failed();
+        endpoint.failed();
         self.journey.note(|entry| entry.detail = unanswered.why);
         let message = "the server broke off without an answer";
-        Setback::End(Answer::upstream(StatusCode::BAD_GATEWAY, "upstream_failed", message).into())
+        Answer::upstream(StatusCode::BAD_GATEWAY, "upstream_failed", message).into()
     }
 
     /// Waits for the head of a response: so long after the last byte of the request's body that went on.

@@ -28,6 +28,7 @@ use crate::downstream::Turn;
 use crate::gate::{Admission, BodySize, Gate, RequestInfo, Verdict};
 use crate::plan::is_ambiguous;
 use crate::server::{Core, CorePlan};
+use crate::upstream::Outbound;
 use answer::{Answer, Cause};
 use download::Download;
 use exchange::Exchange;
@@ -189,9 +190,7 @@ async fn forward<G: Gate>(
         patience: config.timeouts.body,
         rate: config.limits.body_rate,
     };
-    let mut outbound = Request::new(Upload::new(body, journey, terms));
-    *outbound.method_mut() = parts.method.clone();
-    *outbound.headers_mut() = std::mem::take(&mut parts.headers);
+    let mut outbound = Outbound { parts, body: Some(Upload::new(body, journey, terms)) };
     let exchange = Exchange {
         fleet: plan.fleet_of(number),
         journey,
@@ -201,7 +200,7 @@ async fn forward<G: Gate>(
         connect: config.timeouts.connect,
         response: route.response_timeout.unwrap_or(config.timeouts.response),
     };
-    let (response, lease) = exchange.run(outbound).await?;
+    let (response, lease) = exchange.run(&mut outbound).await?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         let Some(ends) = client_end.zip(lease.into_raw()) else {
             let message = "the server changed the protocol without being asked";

@@ -3,6 +3,7 @@ use super::station::Station;
 use crate::downstream::Socket;
 use crate::proxy::BoxError;
 use bytes::Bytes;
+use http::request::Parts;
 use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
@@ -31,15 +32,25 @@ pub(super) enum Wire<B> {
 /// One request on an HTTP/2 connection, counted for as long as this is held.
 pub(super) struct Stream(Rc<Cell<u32>>);
 
-/// A request that got no response.
-pub(crate) struct Unanswered<B> {
-    /// The request, unless it is gone.
-    pub(crate) request: Option<Request<B>>,
+/// A request that can be sent, and sent again for as long as it has its body, be it an empty one.
+pub(crate) struct Outbound<'a, B> {
+    pub(crate) parts: &'a mut Parts,
+    pub(crate) body: Option<B>,
+}
+
+/// Why a request got no response.
+pub(crate) struct Unanswered {
     /// Whether nothing of it was sent.
     pub(crate) is_unsent: bool,
     /// Whether the server said something, if not what it should have.
     pub(crate) is_malformed: bool,
     pub(crate) why: String,
+}
+
+impl Unanswered {
+    fn unsent(why: &str) -> Self {
+        Self { is_unsent: true, is_malformed: false, why: why.into() }
+    }
 }
 
 impl<B> Wire<B> {
@@ -101,46 +112,35 @@ where
     B::Error: Into<BoxError>,
 {
     /// Sends a request and waits for the head of the response.
-    pub(crate) async fn send(&mut self, request: Request<B>) -> Result<Response<()>, Unanswered<B>> {
+    pub(crate) async fn send(&mut self, request: &mut Outbound<'_, B>) -> Result<Response<()>, Unanswered> {
+        let Some(body) = request.body.take() else { return Err(Unanswered::unsent("it has no body")) };
         match &mut self.wire {
             Some(Wire::Http1(http1)) => {
-                let (parts, body) = request.into_parts();
-                let why = match http1.send(&parts, body).await {
+                let why = match http1.send(request.parts, body).await {
                     // What was said before anything was asked is no answer.
                     Ok(_) if self.reused && !http1.has_sent() => Failure::Closed,
                     Ok(response) => return Ok(response),
                     Err(why) => why,
                 };
-                Err(Unanswered {
-                    request: http1.take_body().map(|body| Request::from_parts(parts, body)),
-                    is_unsent: !http1.has_sent(),
-                    is_malformed: matches!(why, Failure::Malformed(_)),
-                    why: why.to_string(),
-                })
+                request.body = http1.take_body();
+                let is_malformed = matches!(why, Failure::Malformed(_));
+                Err(Unanswered { is_unsent: !http1.has_sent(), is_malformed, why: why.to_string() })
             }
-            Some(Wire::Http2 { sender, response, .. }) => match sender.try_send_request(request).await {
-                Ok(answer) => {
-                    let (parts, body) = answer.into_parts();
-                    *response = Some(body);
-                    Ok(Response::from_parts(parts, ()))
-                }
-                Err(mut error) => {
-                    let request = error.take_message();
-                    let (is_unsent, error) = (request.is_some(), error.into_error());
-                    Err(Unanswered {
-                        request,
-                        is_unsent,
-                        is_malformed: error.is_parse(),
-                        why: error.to_string(),
-                    })
-                }
-            },
-            None => Err(Unanswered {
-                request: Some(request),
-                is_unsent: true,
-                is_malformed: false,
-                why: String::new(),
-            }),
+            Some(Wire::Http2 { sender, response, .. }) => {
+                let message = Request::from_parts(request.parts.clone(), body);
+                let mut error = match sender.try_send_request(message).await {
+                    Ok(answer) => {
+                        let (parts, body) = answer.into_parts();
+                        *response = Some(body);
+                        return Ok(Response::from_parts(parts, ()));
+                    }
+                    Err(error) => error,
+                };
+                request.body = error.take_message().map(Request::into_body);
+                let (is_unsent, error) = (request.body.is_some(), error.into_error());
+                Err(Unanswered { is_unsent, is_malformed: error.is_parse(), why: error.to_string() })
+            }
+            None => Err(Unanswered::unsent("the connection is gone")),
         }
     }
 

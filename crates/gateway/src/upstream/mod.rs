@@ -11,6 +11,6 @@ mod station;
 pub(crate) use connect::{ConnectError, LocalExecutor};
 pub(crate) use endpoint::{Endpoint, Group};
 pub(crate) use fleet::Fleet;
-pub(crate) use lease::{Lease, Unanswered};
+pub(crate) use lease::{Lease, Outbound, Unanswered};
 pub(crate) use probe::probe_all;
 pub(crate) use station::{Station, Wanted};

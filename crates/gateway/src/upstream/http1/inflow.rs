@@ -110,7 +110,7 @@ mod tests {
         let mut pieces = bytes.chunks(step.max(1));
         loop {
             match inflow.next(&mut read)? {
-                Step::Frame(frame) => match frame.inskip_to_data() {
+                Step::Frame(frame) => match frame.into_data() {
                     Ok(piece) => data.extend_from_slice(&piece),
                     Err(frame) => trailers += frame.into_trailers().map_or(0, |fields| fields.len()),
                 },
