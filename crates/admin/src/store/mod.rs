@@ -200,6 +200,28 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_an_earlier_version_kept_is_still_there() {
+        sqlx::any::install_default_drivers();
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("old.db").display().to_string();
+        let old = AnyPoolOptions::new().connect(&url_of(&place).unwrap()).await.unwrap();
+        old.execute("CREATE TABLE schema_steps (step BIGINT PRIMARY KEY)").await.unwrap();
+        for (step, statements) in schema::STEPS[..2].iter().enumerate() {
+            for statement in *statements {
+                old.execute(*statement).await.unwrap();
+            }
+            let taken = AssertSqlSafe(format!("INSERT INTO schema_steps (step) VALUES ({})", step + 1));
+            old.execute(taken).await.unwrap();
+        }
+        old.execute("INSERT INTO history (series, saved_at, data) VALUES ('node/a', 5, x'010203')")
+            .await
+            .unwrap();
+        old.close().await;
+        let store = Store::open(&place).await.unwrap();
+        assert_eq!(store.series("node/", 10).await.unwrap(), [("node/a".to_owned(), vec![1, 2, 3])]);
+    }
+
+    #[tokio::test]
     async fn every_connection_to_sqlite_is_set_up_alike() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("again.db").display().to_string()).await.unwrap();

@@ -42,4 +42,11 @@ pub(super) const STEPS: &[&[&str]] = &[&[
 ], &[
     // Nodes that share a database close only what they see themselves.
     "ALTER TABLE alerts ADD COLUMN node TEXT NOT NULL DEFAULT ''",
+], &[
+    // Pieces of one size take memory of one size, however long a history gets.
+    "CREATE TABLE history_pieces (
+        series TEXT NOT NULL, piece BIGINT NOT NULL, saved_at BIGINT NOT NULL, data BYTEA NOT NULL,
+        PRIMARY KEY (series, piece))",
+    "INSERT INTO history_pieces (series, piece, saved_at, data) SELECT series, 0, saved_at, data FROM history",
+    "DROP TABLE history",
 ]];
