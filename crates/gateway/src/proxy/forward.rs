@@ -41,7 +41,6 @@ pub(crate) fn prepare<G: Gate>(
     strip_hop_by_hop(headers);
     headers.reserve(8);
     headers.remove(EXPECT);
-    headers.remove(HOST);
     tell_origin(headers, visitor, host.as_ref(), is_trusted);
     headers.insert(X_REQUEST_ID, request_id.clone());
     parts.extensions.clear();
