@@ -12,6 +12,7 @@ mod grpc;
 mod http1;
 mod http2;
 mod identity;
+mod odd_servers;
 mod reload;
 mod slow;
 mod tls;
