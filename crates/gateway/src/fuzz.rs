@@ -2,6 +2,7 @@
 
 use crate::framing::{Bounds, Framing, Then};
 use crate::plan::Identifier;
+use crate::upstream::rehearse;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use tollgate_config::source::{Document, Format};
 use tollgate_testkit::Fuzz;
@@ -141,6 +142,47 @@ fn fuzz_http1_framing() {
             );
         }
         (whole.0.min(8), whole.2)
+    })
+    .unwrap();
+}
+
+#[test]
+fn fuzz_http1_response() {
+    let fuzz = Fuzz {
+        target: "http1-response",
+        words: &[
+            "HTTP/1.1 200 OK\r\n",
+            "HTTP/1.0 200 OK\r\n",
+            "HTTP/1.1 100 Continue\r\n\r\n",
+            "HTTP/1.1 204 No Content\r\n",
+            "Content-Length: 5\r\n",
+            "Content-Length: 6\r\n",
+            "Transfer-Encoding: chunked\r\n",
+            "Transfer-Encoding: gzip\r\n",
+            "Connection: close\r\n",
+            "\r\n\r\n",
+            "\n\n",
+            "hello",
+            "5\r\nhello\r\n",
+            "5  \r\n",
+            "5;x=y\r\n",
+            "0\r\n\r\n",
+            "0\r\nA: b\r\n\r\n",
+            "ffffffffffffffff\r\n",
+            "\r",
+        ],
+        mutations: 20_000,
+    };
+    fuzz.run(|input| {
+        let whole = rehearse(input, input.len());
+        for piece in [1, 3, 64] {
+            let parts = rehearse(input, piece);
+            // How much of a body passes before it turns out to be broken may differ.
+            let is_broken = whole.3 != "whole" && whole.3 != "broken off";
+            let is_alike = parts == whole || (is_broken && (parts.0, &parts.3) == (whole.0, &whole.3));
+            assert!(is_alike, "in pieces of {piece}: {parts:?}, whole: {whole:?}");
+        }
+        (whole.0, whole.3)
     })
     .unwrap();
 }

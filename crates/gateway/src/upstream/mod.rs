@@ -11,6 +11,8 @@ mod station;
 pub(crate) use connect::{ConnectError, LocalExecutor};
 pub(crate) use endpoint::{Endpoint, Group};
 pub(crate) use fleet::Fleet;
+#[cfg(test)]
+pub(crate) use http1::rehearse;
 pub(crate) use lease::{Lease, Outbound, Unanswered};
 pub(crate) use probe::probe_all;
 pub(crate) use station::{Station, Wanted};

@@ -43,23 +43,23 @@ pub fn describe(decision: &Decision, now: Millis, headers: &mut HeaderMap) {
     let mut row = Row::new();
     let cost = row.number(decision.price.cost());
     if decision.limit.is_zero() {
-        row.tell(headers, [(COST, cost)]);
+        row.finish().tell(headers, COST, cost);
         return;
     }
     let (limit, remaining) = (decision.limit.floor(), decision.remaining.floor());
-    set(headers, RATE_LIMIT_POLICY, policy(limit));
-    let (limit, left) = (row.number(limit), row.number(remaining));
-    if decision.reset_after == Millis::MAX {
-        let state = row.state(remaining, None);
-        row.tell(headers, [(COST, cost), (LIMIT, limit), (REMAINING, left), (RATE_LIMIT, state)]);
-    } else {
-        let reset = row.number(now.plus(decision.reset_after).ceil_secs());
-        let state = row.state(remaining, Some(decision.reset_after.ceil_secs()));
-        row.tell(
-            headers,
-            [(COST, cost), (LIMIT, limit), (REMAINING, left), (RESET, reset), (RATE_LIMIT, state)],
-        );
+    let restored = Some(decision.reset_after).filter(|after| *after != Millis::MAX);
+    let (most, left) = (row.number(limit), row.number(remaining));
+    let reset = restored.map(|after| row.number(now.plus(after).ceil_secs()));
+    let state = row.state(remaining, restored.map(Millis::ceil_secs));
+    let row = row.finish();
+    row.tell(headers, COST, cost);
+    row.tell(headers, LIMIT, most);
+    row.tell(headers, REMAINING, left);
+    if let Some(reset) = reset {
+        row.tell(headers, RESET, reset);
     }
+    set(headers, RATE_LIMIT_POLICY, policy(limit));
+    row.tell(headers, RATE_LIMIT, state);
 }
 
 /// The values of several fields, side by side in one piece of memory: that is less work than a piece for each.
@@ -87,11 +87,17 @@ impl Row {
         start..self.0.len()
     }
 
-    fn tell<const N: usize>(self, headers: &mut HeaderMap, fields: [(HeaderName, Range<usize>); N]) {
-        let all = Bytes::from(self.0);
-        for (name, place) in fields {
-            set(headers, name, HeaderValue::from_maybe_shared(all.slice(place)).ok());
-        }
+    fn finish(self) -> Told {
+        Told(Bytes::from(self.0))
+    }
+}
+
+/// A row that is complete.
+struct Told(Bytes);
+
+impl Told {
+    fn tell(&self, headers: &mut HeaderMap, name: HeaderName, place: Range<usize>) {
+        set(headers, name, HeaderValue::from_maybe_shared(self.0.slice(place)).ok());
     }
 }
 

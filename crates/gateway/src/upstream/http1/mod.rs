@@ -137,10 +137,13 @@ impl<B> Http1<B> {
 
     /// The head that has been read, if all of it has.
     fn take_head(&mut self, method: &Method) -> Result<Option<Head>, Failure> {
-        let Some(end) = end_of(&self.read, self.scanned) else {
+        let end = end_of(&self.read, self.scanned);
+        if end.unwrap_or(self.read.len()) > MAX_HEAD {
+            return Err(Failure::Malformed("its head is too large"));
+        }
+        let Some(end) = end else {
             self.scanned = self.read.len();
-            let is_too_large = self.scanned >= MAX_HEAD;
-            return if is_too_large { Err(Failure::Malformed("its head is too large")) } else { Ok(None) };
+            return Ok(None);
         };
         self.scanned = 0;
         Head::parse(&self.read.split_to(end).freeze(), method).map(Some).map_err(Failure::Malformed)
@@ -208,4 +211,43 @@ where
 /// Whether another head will follow.
 fn is_interim(status: StatusCode) -> bool {
     status.is_informational() && status != StatusCode::SWITCHING_PROTOCOLS
+}
+
+/// How a response is read that comes in pieces: its status, its body, how many trailers, and how it ended.
+#[cfg(test)]
+pub(crate) fn rehearse(input: &[u8], piece: usize) -> (Option<u16>, Vec<u8>, usize, String) {
+    let (mut read, mut body, mut trailers) = (BytesMut::new(), Vec::new(), 0);
+    let mut status = None;
+    let mut inflow: Option<Inflow> = None;
+    let mut pieces = input.chunks(piece.max(1));
+    let end = loop {
+        let step = match &mut inflow {
+            Some(inflow) => inflow.next(&mut read),
+            None => match end_of(&read, 0) {
+                None => Ok(Step::More),
+                Some(end) => match Head::parse(&read.split_to(end).freeze(), &Method::GET) {
+                    Ok(head) => {
+                        status = Some(head.response.status().as_u16());
+                        inflow = (!is_interim(head.response.status())).then_some(head.inflow);
+                        continue;
+                    }
+                    Err(why) => Err(why),
+                },
+            },
+        };
+        match step {
+            Ok(Step::Frame(frame)) => match frame.into_data() {
+                Ok(data) => body.extend_from_slice(&data),
+                Err(frame) => trailers += frame.into_trailers().map_or(0, |fields| fields.len()),
+            },
+            Ok(Step::End) => break "whole",
+            Ok(Step::More) => match pieces.next() {
+                Some(piece) => read.extend_from_slice(piece),
+                None if inflow.as_mut().is_some_and(Inflow::closed) => {}
+                None => break "broken off",
+            },
+            Err(why) => break why,
+        }
+    };
+    (status, body, trailers, end.to_owned())
 }
