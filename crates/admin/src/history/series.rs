@@ -28,30 +28,34 @@ pub(crate) struct Series {
     rings: [Ring; RINGS.len()],
 }
 
-/// The latest points of a resolution, side by side: thousands of series have thousands of them.
-#[derive(Clone, Debug, Default)]
+/// The latest points of a resolution, side by side: thousands of series have thousands of them. There is a place for each from the
+/// start, so that neither a ring nor what is saved of it ever changes its size.
+#[derive(Clone, Debug)]
 struct Ring {
-    starts: Vec<u32>,
+    starts: Box<[u32]>,
     /// As many numbers for each start as there are kinds.
-    values: Vec<f32>,
-    /// Where the oldest point is, once the ring is full: the next one takes its place.
-    oldest: usize,
+    values: Box<[f32]>,
+    /// The place of the next point: that of the oldest, once all are taken.
+    next: usize,
 }
+
+/// The start of a point that there is not yet.
+const NONE: u32 = u32::MAX;
 
 impl Series {
     pub(crate) fn new(kinds: &'static [Kind]) -> Self {
-        Self { kinds, rings: Default::default() }
+        Self { kinds, rings: RINGS.map(|(_, most)| Ring::new(kinds.len(), most)) }
     }
 
     /// Adds what happened in the second that starts at `at`.
     pub(crate) fn add(&mut self, at: u32, values: &[f32]) {
-        for (ring, (step, most)) in self.rings.iter_mut().zip(RINGS) {
+        for (ring, (step, _)) in self.rings.iter_mut().zip(RINGS) {
             let start = at - at % step;
             match ring.latest(self.kinds.len()) {
                 Some((last, into)) if last == start => merge(self.kinds, into, values),
                 // A clock that went back: what is there stays.
                 Some((last, _)) if last > start => {}
-                _ => ring.push(start, values, most),
+                _ => ring.push(start, values),
             }
         }
     }
@@ -74,7 +78,7 @@ impl Series {
         bytes.extend([1, u8::try_from(width).unwrap_or(u8::MAX)]);
         for ring in kept {
             bytes.extend(u32::try_from(ring.starts.len()).unwrap_or_default().to_le_bytes());
-            for point in ring.points(width) {
+            for point in ring.places(width) {
                 bytes.extend(point.at.to_le_bytes());
                 bytes.extend(point.values.iter().flat_map(|value| value.to_le_bytes()));
             }
@@ -100,7 +104,9 @@ impl Series {
                 for value in &mut values {
                     *value = f32::from_bits(word(&mut rest)?);
                 }
-                ring.push(start, &values, most);
+                if start != NONE {
+                    ring.push(start, &values);
+                }
             }
         }
         rest.is_empty().then_some(series)
@@ -108,36 +114,36 @@ impl Series {
 }
 
 impl Ring {
+    fn new(width: usize, most: usize) -> Self {
+        Self { starts: vec![NONE; most].into(), values: vec![0.0; most * width].into(), next: 0 }
+    }
+
     /// The start and the numbers of the latest point.
     fn latest(&mut self, width: usize) -> Option<(u32, &mut [f32])> {
-        let last = self.oldest.checked_sub(1).or_else(|| self.starts.len().checked_sub(1))?;
-        Some((self.starts[last], &mut self.values[last * width..][..width]))
+        let last = self.next.checked_sub(1).unwrap_or(self.starts.len() - 1);
+        let start = Some(self.starts[last]).filter(|start| *start != NONE)?;
+        Some((start, &mut self.values[last * width..][..width]))
     }
 
     /// Adds a point, in the place of the oldest where there are as many as are kept.
-    fn push(&mut self, start: u32, values: &[f32], most: usize) {
-        if self.starts.len() < most {
-            if self.starts.len() == self.starts.capacity() {
-                let more = self.starts.len().max(4).min(most - self.starts.len());
-                self.starts.reserve_exact(more);
-                self.values.reserve_exact(more * values.len());
-            }
-            self.starts.push(start);
-            self.values.extend(values);
-        } else {
-            self.starts[self.oldest] = start;
-            self.values[self.oldest * values.len()..][..values.len()].copy_from_slice(values);
-            self.oldest = (self.oldest + 1) % most;
-        }
+    fn push(&mut self, start: u32, values: &[f32]) {
+        self.starts[self.next] = start;
+        self.values[self.next * values.len()..][..values.len()].copy_from_slice(values);
+        self.next = (self.next + 1) % self.starts.len();
+    }
+
+    /// The place of every point, that of the oldest first.
+    fn places(&self, width: usize) -> impl Iterator<Item = Point<'_>> {
+        let place = move |index: usize| Point {
+            at: self.starts[index],
+            values: &self.values[index * width..][..width],
+        };
+        (self.next..self.starts.len()).chain(0..self.next).map(place)
     }
 
     /// All points, the oldest first.
     fn points(&self, width: usize) -> impl Iterator<Item = Point<'_>> {
-        let point = move |index: usize| Point {
-            at: self.starts[index],
-            values: &self.values[index * width..][..width],
-        };
-        (self.oldest..self.starts.len()).chain(0..self.oldest).map(point)
+        self.places(width).filter(|point| point.at != NONE)
     }
 }
 
@@ -190,6 +196,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_saved_never_changes_its_size_and_may_have_been_less() {
+        let mut series = Series::new(KINDS);
+        let size = series.to_bytes().len();
+        series.add(5_000, &[1.0, 2.0]);
+        assert_eq!(series.to_bytes().len(), size);
+        // Earlier versions saved only the points that there were.
+        let (one, none) = ([1, 0, 0, 0], [0; 4]);
+        let point = [5_000_u32.to_le_bytes(), 1.0_f32.to_le_bytes(), 2.0_f32.to_le_bytes()].concat();
+        let earlier = [&[1, 2][..], &one, &point, &none, &none, &none].concat();
+        let read = Series::from_bytes(KINDS, &earlier).unwrap();
+        assert!(read.points(1, 0).eq(series.points(1, 0)));
+    }
+
+    #[test]
     fn a_clock_that_goes_back_breaks_nothing() {
         let mut series = Series::new(KINDS);
         series.add(100, &[1.0, 1.0]);
@@ -216,7 +236,8 @@ mod tests {
         #[test]
         fn garbage_is_refused(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
             if let Some(series) = Series::from_bytes(KINDS, &bytes) {
-                prop_assert_eq!(series.to_bytes(), bytes);
+                let again = Series::from_bytes(KINDS, &series.to_bytes()).unwrap();
+                prop_assert_eq!(again.to_bytes(), series.to_bytes());
             }
         }
     }

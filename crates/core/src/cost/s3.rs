@@ -72,7 +72,7 @@ impl Request<'_> {
     }
 
     fn has(&self, name: &str) -> bool {
-        self.parameters().any(|(given, _)| same(given, name))
+        !self.query.is_empty() && self.parameters().any(|(given, _)| same(given, name))
     }
 
     fn parameters(&self) -> impl Iterator<Item = (&str, &str)> {

@@ -130,7 +130,9 @@ pub(crate) fn operation_of(
         method: method.as_str(),
         path: uri.path(),
         query: uri.query().unwrap_or_default(),
-        has_copy_source: headers.contains_key("x-amz-copy-source"),
+        // Looked for only where it says something.
+        has_copy_source: method.as_str().eq_ignore_ascii_case("PUT")
+            && headers.contains_key("x-amz-copy-source"),
     };
     match operations {
         Operations::S3 => request.operation(s3::Addressing::Path),
