@@ -19,7 +19,9 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: need-rust console ## Run everything in one terminal, with traffic (tollgate demo); ARGS="--redis" for three gateways
-	@echo "==> building and running the demo"
+	@echo "==> building, which takes some minutes the first time"
+	@cargo build --locked -p tollgate
+	@echo "==> running the demo"
 	@cargo run --quiet --locked -p tollgate -- demo $(ARGS)
 
 console: need-node ## Build the console, if it has changed
