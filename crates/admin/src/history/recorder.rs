@@ -129,6 +129,7 @@ impl Named<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::RINGS;
     use super::*;
 
     #[test]
@@ -151,6 +152,14 @@ mod tests {
         assert!(most <= 5, "{most} in one second");
         assert_eq!(restored.names().count(), 1_000);
         assert_eq!(restored.demand().of("app-7", 0).next(), Some((600, 5)));
+    }
+
+    #[test]
+    fn an_application_takes_what_the_documentation_says() {
+        let of_a_point = size_of::<u32>() + APP.len() * size_of::<f32>();
+        let points: usize = RINGS.iter().map(|(_, most)| most).sum();
+        assert!((54_000..56_000).contains(&(points * of_a_point)), "55 KB of memory");
+        assert!((44_000..46_000).contains(&Series::new(APP).to_bytes().len()), "45 KB of the database");
     }
 
     #[test]
