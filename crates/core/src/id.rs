@@ -45,6 +45,34 @@ impl fmt::Display for IdError {
 
 impl core::error::Error for IdError {}
 
+/// The 32 hexadecimal digits of a number that is a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hex([u8; 32]);
+
+impl Hex {
+    /// The digits of `name`.
+    pub fn of(name: u128) -> Self {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut digits = [b'0'; 32];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(name.to_be_bytes()) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        Self(digits)
+    }
+
+    /// The digits as text.
+    pub fn as_str(&self) -> &str {
+        core::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Hex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -114,7 +142,14 @@ id! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::String;
+    use std::string::{String, ToString};
+
+    #[test]
+    fn a_name_that_is_a_number_has_all_its_digits() {
+        for name in [0, 1, 0x0123_4567_89ab_cdef_fedc_ba98_7654_3210, u128::MAX] {
+            assert_eq!(Hex::of(name).to_string(), std::format!("{name:032x}"));
+        }
+    }
 
     #[test]
     fn names_are_short_and_plain() {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
-use tollgate_core::id::ClusterId;
+use tollgate_core::id::{ClusterId, Hex};
 use tollgate_core::units::Millis;
 
 /// How long a question is open. Answers that come later are not taken.
@@ -50,7 +50,7 @@ impl Question {
 
 /// As scripts know a question.
 pub(crate) fn name(name: u128) -> String {
-    format!("{name:032x}")
+    Hex::of(name).to_string()
 }
 
 impl fmt::Display for Question {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 use tollgate_core::cost::{Operation, Price};
 use tollgate_core::decision::{Decision, Tier};
-use tollgate_core::id::ClusterId;
+use tollgate_core::id::{ClusterId, Hex};
 use tollgate_core::reason::Reason;
 use tollgate_core::reservation::{Reservation, Settlement};
 use tollgate_core::units::{Millis, Nanos, Tokens};
@@ -102,7 +102,7 @@ fn refusal(error: &LedgerError) -> Refused {
 
 impl fmt::Display for ReservationId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{:032x}", self.cluster, self.number)
+        write!(f, "{}.{}", self.cluster, Hex::of(self.number))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Answers of our own.
 
+use super::headers::X_TOLLGATE_ERROR;
 use crate::framing::Fault;
 use crate::gate::Refusal;
 use bytes::Bytes;
@@ -7,8 +8,6 @@ use http::header::{CONNECTION, CONTENT_TYPE, HeaderName};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use serde_json::json;
 
-/// Says that an answer is ours, and why it was given.
-const X_TOLLGATE_ERROR: HeaderName = HeaderName::from_static("x-tollgate-error");
 const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 const GRPC_MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 
@@ -90,11 +89,6 @@ impl Answer {
         *response.headers_mut() = headers;
         response
     }
-}
-
-/// A server cannot speak for us.
-pub(crate) fn disown(headers: &mut HeaderMap) {
-    headers.remove(X_TOLLGATE_ERROR);
 }
 
 /// The gRPC code for a status.

@@ -95,7 +95,7 @@ impl<T: Ticket> Exchange<'_, T> {
                 });
             }
         };
-        self.manners.address(request.parts, endpoint, lease.is_http2());
+        self.manners.address(request, endpoint, lease.is_http2());
         let may_repeat = lease.reused && !is_last && self.is_harmless(request);
         self.journey.handed();
         self.journey.waits_from_now();

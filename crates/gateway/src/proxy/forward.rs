@@ -1,17 +1,14 @@
 //! Makes of a client's request the one that a server gets.
 
-use super::headers::{lists, strip_hop_by_hop};
+use super::headers::{Seen, X_FORWARDED_HOST, X_FORWARDED_PROTO, lists};
 use super::{Visitor, X_REQUEST_ID};
 use crate::gate::Gate;
 use crate::plan::X_FORWARDED_FOR;
-use crate::upstream::Endpoint;
+use crate::upstream::{Added, Endpoint, Outbound};
 use http::header::{CONNECTION, EXPECT, FORWARDED, HOST, HeaderName, TE, UPGRADE};
 use http::request::Parts;
 use http::uri::{Authority, PathAndQuery};
 use http::{HeaderMap, HeaderValue, Uri, Version};
-
-const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
-const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
 /// What must be said anew on every connection.
 #[derive(Debug)]
@@ -26,54 +23,65 @@ pub(crate) struct Manners {
 }
 
 /// Takes out of a request what concerned only the client's connection, and adds where it came from.
-pub(crate) fn prepare<G: Gate>(
+pub(super) fn prepare<G: Gate>(
     parts: &mut Parts,
+    seen: Seen,
     visitor: &Visitor<G>,
     host: Option<HeaderValue>,
     preserve_host: bool,
     request_id: &HeaderValue,
     upgrades: bool,
-) -> Manners {
+) -> (Manners, Added) {
     let headers = &mut parts.headers;
-    let is_trusted = visitor.is_trusted;
     let upgrade = if upgrades { headers.get(UPGRADE).cloned() } else { None };
-    let trailers = lists(headers, &TE, "trailers");
-    strip_hop_by_hop(headers);
-    headers.reserve(8);
-    headers.remove(EXPECT);
-    tell_origin(headers, visitor, host.as_ref(), is_trusted);
-    headers.insert(X_REQUEST_ID, request_id.clone());
+    let trailers = seen.has(&TE) && lists(headers, &TE, "trailers");
+    seen.strip_hop_by_hop(headers);
+    seen.remove(headers, &EXPECT);
+    let mut added = Added::default();
+    tell_origin(headers, seen, visitor, host.as_ref(), &mut added);
+    seen.remove(headers, &X_REQUEST_ID);
+    added.push(X_REQUEST_ID, request_id.clone());
     parts.extensions.clear();
-    parts.version = Version::HTTP_11;
     let target = parts.uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
-    Manners { upgrade, trailers, host: host.filter(|_| preserve_host), target }
+    (Manners { upgrade, trailers, host: host.filter(|_| preserve_host), target }, added)
 }
 
+/// Says where a request came from. The word of a trusted proxy is passed on, anybody else's is not.
 fn tell_origin<G: Gate>(
     headers: &mut HeaderMap,
+    seen: Seen,
     visitor: &Visitor<G>,
     host: Option<&HeaderValue>,
-    is_trusted: bool,
+    added: &mut Added,
 ) {
-    let chain =
-        if is_trusted { joined(headers, &X_FORWARDED_FOR, visitor.peer_text.as_bytes()) } else { None };
-    headers.insert(X_FORWARDED_FOR, chain.unwrap_or_else(|| visitor.peer_text.clone()));
-    if !(is_trusted && headers.contains_key(X_FORWARDED_PROTO)) {
-        headers.insert(X_FORWARDED_PROTO, HeaderValue::from_static(visitor.scheme()));
+    let is_kept = |name: &HeaderName| visitor.is_trusted && seen.has(name);
+    let chain = if is_kept(&X_FORWARDED_FOR) {
+        joined(headers, &X_FORWARDED_FOR, visitor.peer_text.as_bytes())
+    } else {
+        None
+    };
+    seen.remove(headers, &X_FORWARDED_FOR);
+    added.push(X_FORWARDED_FOR, chain.unwrap_or_else(|| visitor.peer_text.clone()));
+    if !is_kept(&X_FORWARDED_PROTO) {
+        seen.remove(headers, &X_FORWARDED_PROTO);
+        added.push(X_FORWARDED_PROTO, HeaderValue::from_static(visitor.scheme()));
     }
-    if !(is_trusted && headers.contains_key(X_FORWARDED_HOST)) {
-        match host {
-            Some(host) => headers.insert(X_FORWARDED_HOST, host.clone()),
-            None => headers.remove(X_FORWARDED_HOST),
-        };
+    if !is_kept(&X_FORWARDED_HOST) {
+        seen.remove(headers, &X_FORWARDED_HOST);
+        if let Some(host) = host {
+            added.push(X_FORWARDED_HOST, host.clone());
+        }
     }
-    if headers.contains_key(FORWARDED) {
-        let added =
-            if is_trusted { joined(headers, &FORWARDED, visitor.forwarded().as_bytes()) } else { None };
-        match added {
-            Some(chain) => headers.insert(FORWARDED, chain),
-            None => headers.remove(FORWARDED),
+    if seen.has(&FORWARDED) {
+        let chain = if visitor.is_trusted {
+            joined(headers, &FORWARDED, visitor.forwarded().as_bytes())
+        } else {
+            None
         };
+        headers.remove(FORWARDED);
+        if let Some(chain) = chain {
+            added.push(FORWARDED, chain);
+        }
     }
 }
 
@@ -93,7 +101,8 @@ fn joined(headers: &HeaderMap, name: &HeaderName, last: &[u8]) -> Option<HeaderV
 
 impl Manners {
     /// Addresses a request to a server, in the way of the connection it is sent by.
-    pub(crate) fn address(&self, parts: &mut Parts, endpoint: &Endpoint, is_http2: bool) {
+    pub(crate) fn address<B>(&self, request: &mut Outbound<'_, B>, endpoint: &Endpoint, is_http2: bool) {
+        let parts = &mut *request.parts;
         let headers = &mut parts.headers;
         let host = self.host.as_ref().unwrap_or(&endpoint.host);
         if is_http2 {
@@ -103,9 +112,7 @@ impl Manners {
             parts.version = Version::HTTP_2;
             parts.uri = self.absolute(host, endpoint);
         } else {
-            headers.insert(HOST, host.clone());
-            parts.version = Version::HTTP_11;
-            parts.uri = Uri::from(self.target.clone());
+            request.added.host = Some(host.clone());
             if let Some(protocol) = &self.upgrade {
                 headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
                 headers.insert(UPGRADE, protocol.clone());

@@ -1,60 +1,113 @@
-//! Header fields that go no further than one connection.
+//! Header fields that a gateway has to look after.
 
+use super::X_REQUEST_ID;
+use crate::plan::X_FORWARDED_FOR;
 use http::header::{
-    CONNECTION, CONTENT_LENGTH, HOST, HeaderName, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING,
-    UPGRADE,
+    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, FORWARDED, HOST, HeaderName, PROXY_AUTHORIZATION, TE,
+    TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use http::{HeaderMap, HeaderValue};
 
-const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
-const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
-const HTTP2_SETTINGS: HeaderName = HeaderName::from_static("http2-settings");
+/// `X-Forwarded-Proto`
+pub(super) const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// What goes no further, whether `Connection` lists it or not; and `Connection` itself.
-static HOP_BY_HOP: [HeaderName; 8] = [
+/// `X-Forwarded-Host`
+pub(super) const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+
+/// `X-Tollgate-Error` says that an answer is ours, and why it was given.
+pub(super) const X_TOLLGATE_ERROR: HeaderName = HeaderName::from_static("x-tollgate-error");
+
+/// The fields that are looked for in every message. The first [`HOP_BY_HOP`] go no further than one connection, whether `Connection`
+/// lists them or not.
+static KNOWN: [HeaderName; 16] = [
     CONNECTION,
     TRANSFER_ENCODING,
     UPGRADE,
-    KEEP_ALIVE,
-    PROXY_CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
     TE,
     PROXY_AUTHORIZATION,
-    HTTP2_SETTINGS,
+    HeaderName::from_static("http2-settings"),
+    CONTENT_TYPE,
+    EXPECT,
+    FORWARDED,
+    X_FORWARDED_FOR,
+    X_FORWARDED_PROTO,
+    X_FORWARDED_HOST,
+    X_REQUEST_ID,
+    X_TOLLGATE_ERROR,
 ];
 
-/// The same, to see at a glance that a name is none of them.
-fn is_hop_by_hop(name: &str) -> bool {
-    matches!(
-        name,
-        "connection"
-            | "transfer-encoding"
-            | "upgrade"
-            | "keep-alive"
-            | "proxy-connection"
-            | "te"
-            | "proxy-authorization"
-            | "http2-settings"
-    )
+const HOP_BY_HOP: usize = 8;
+
+/// Where a name stands among those.
+fn place_of(name: &str) -> Option<usize> {
+    Some(match name {
+        "connection" => 0,
+        "transfer-encoding" => 1,
+        "upgrade" => 2,
+        "keep-alive" => 3,
+        "proxy-connection" => 4,
+        "te" => 5,
+        "proxy-authorization" => 6,
+        "http2-settings" => 7,
+        "content-type" => 8,
+        "expect" => 9,
+        "forwarded" => 10,
+        "x-forwarded-for" => 11,
+        "x-forwarded-proto" => 12,
+        "x-forwarded-host" => 13,
+        "x-request-id" => 14,
+        "x-tollgate-error" => 15,
+        _ => return None,
+    })
+}
+
+/// Which of the known fields a message came with. Most have few of them, and what is not there need not be looked up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen(u16);
+
+impl Seen {
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        Self(headers.keys().filter_map(|name| place_of(name.as_str())).fold(0, |seen, at| seen | 1 << at))
+    }
+
+    fn at(self, place: usize) -> bool {
+        self.0 >> place & 1 == 1
+    }
+
+    /// Whether a known field was there.
+    pub(super) fn has(self, name: &HeaderName) -> bool {
+        place_of(name.as_str()).is_some_and(|at| self.at(at))
+    }
+
+    /// The first value of a known field, if it was there.
+    pub(super) fn get<'a>(self, headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
+        if self.has(name) { headers.get(name) } else { None }
+    }
+
+    /// Removes a known field.
+    pub(super) fn remove(self, headers: &mut HeaderMap, name: &HeaderName) {
+        if self.has(name) {
+            headers.remove(name);
+        }
+    }
+
+    /// Removes what concerns only the connection a message came by.
+    pub(super) fn strip_hop_by_hop(self, headers: &mut HeaderMap) {
+        if self.at(0) {
+            strip_listed(headers);
+        }
+        for (place, name) in KNOWN[..HOP_BY_HOP].iter().enumerate() {
+            if self.at(place) {
+                headers.remove(name);
+            }
+        }
+    }
 }
 
 /// The most names that one `Connection` field may list.
 const MAX_LISTED: usize = 32;
-
-/// Removes what concerns only the connection a message came by. Most messages have little of it: only what is seen is looked up.
-pub(crate) fn strip_hop_by_hop(headers: &mut HeaderMap) {
-    let mut is_there = [false; HOP_BY_HOP.len()];
-    for name in headers.keys().filter(|name| is_hop_by_hop(name.as_str())) {
-        if let Some(at) = HOP_BY_HOP.iter().position(|known| known == name) {
-            is_there[at] = true;
-        }
-    }
-    if is_there[0] {
-        strip_listed(headers);
-    }
-    for (name, _) in HOP_BY_HOP.iter().zip(is_there).filter(|(_, is_there)| *is_there) {
-        headers.remove(name);
-    }
-}
 
 /// Removes what `Connection` lists, but not what a message cannot do without: nobody but the client and the server has a say in
 /// these.
@@ -73,13 +126,13 @@ fn strip_listed(headers: &mut HeaderMap) {
 
 /// What we add ourselves must not be removed by a client that lists it.
 fn is_ours(name: &HeaderName) -> bool {
-    name.as_str().starts_with("x-forwarded-") || name == "forwarded" || name == super::X_REQUEST_ID
+    name.as_str().starts_with("x-forwarded-") || name == "forwarded" || name == X_REQUEST_ID
 }
 
 /// Removes from trailers what would change the meaning of the message.
 pub(crate) fn strip_trailers(trailers: &mut HeaderMap) {
-    strip_hop_by_hop(trailers);
-    for name in [HOST, CONTENT_LENGTH, TRAILER, http::header::AUTHORIZATION, http::header::CONTENT_TYPE] {
+    Seen::of(trailers).strip_hop_by_hop(trailers);
+    for name in [HOST, CONTENT_LENGTH, TRAILER, http::header::AUTHORIZATION, CONTENT_TYPE] {
         trailers.remove(name);
     }
 }
@@ -99,7 +152,7 @@ mod tests {
         for (name, value) in fields {
             headers.append(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
         }
-        strip_hop_by_hop(&mut headers);
+        Seen::of(&headers).strip_hop_by_hop(&mut headers);
         let mut left: Vec<String> = headers.keys().map(ToString::to_string).collect();
         left.sort();
         left
@@ -125,8 +178,11 @@ mod tests {
 
     #[test]
     fn a_glance_sees_all_of_them() {
-        assert!(HOP_BY_HOP.iter().all(|name| is_hop_by_hop(name.as_str())));
-        assert_eq!(HOP_BY_HOP[0], CONNECTION);
+        for (place, name) in KNOWN.iter().enumerate() {
+            assert_eq!(place_of(name.as_str()), Some(place));
+            let seen = Seen::of(&HeaderMap::from_iter([(name.clone(), HeaderValue::from_static("x"))]));
+            assert!(KNOWN.iter().all(|other| seen.has(other) == (other == name)), "{name}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What must be right about a request before anything is done for it.
 
 use super::answer::Answer;
+use super::headers::Seen;
 use crate::framing::is_host;
 use crate::gate::BodySize;
 use http::header::{CONTENT_LENGTH, EXPECT, HOST};
@@ -35,7 +36,12 @@ impl Inspected {
 }
 
 /// Looks at a request. HTTP/1 was looked at byte by byte before; here is what HTTP/2 leaves open, and the limits.
-pub(crate) fn inspect(parts: &Parts, body: &Incoming, limits: &Limits) -> Result<Inspected, Box<Answer>> {
+pub(super) fn inspect(
+    parts: &Parts,
+    seen: Seen,
+    body: &Incoming,
+    limits: &Limits,
+) -> Result<Inspected, Box<Answer>> {
     let host = host(parts).map_err(|reason| bad(reason, body))?;
     if parts.headers.get_all(CONTENT_LENGTH).iter().nth(1).is_some() {
         return Err(bad("content_length_repeated", body));
@@ -57,7 +63,7 @@ pub(crate) fn inspect(parts: &Parts, body: &Incoming, limits: &Limits) -> Result
             .closing()
             .into());
     }
-    let expects = match parts.headers.get(EXPECT) {
+    let expects = match seen.get(&parts.headers, &EXPECT) {
         None => false,
         Some(value) if value.as_bytes().eq_ignore_ascii_case(b"100-continue") => true,
         Some(_) => {

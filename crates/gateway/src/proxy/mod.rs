@@ -32,6 +32,7 @@ use crate::upstream::Outbound;
 use answer::{Answer, Cause};
 use download::Download;
 use exchange::Exchange;
+use headers::{Seen, X_TOLLGATE_ERROR};
 use http::header::{CONNECTION, CONTENT_TYPE, HeaderName};
 use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode, Version};
@@ -69,12 +70,13 @@ async fn respond<G: Gate>(visitor: &Rc<Visitor<G>>, turn: Turn, request: Request
     let journey = Rc::new(Journey::new(&core.duties, turn));
     let (mut parts, body) = request.into_parts();
     let is_http2 = parts.version == Version::HTTP_2;
-    let is_grpc = is_grpc(&parts);
-    let id = core.ids.of(parts.headers.get(X_REQUEST_ID));
-    let asks = upgrade::is_asked_for(&parts, &body);
+    let seen = Seen::of(&parts.headers);
+    let is_grpc = is_grpc(seen.get(&parts.headers, &CONTENT_TYPE));
+    let id = core.ids.of(seen.get(&parts.headers, &X_REQUEST_ID));
+    let asks = upgrade::is_asked_for(&parts, seen, &body);
     let upgrades = asks && upgrade::is_allowed(&parts, &plan.shared.config.upgrades);
     note_request(&journey, visitor, &parts, &id);
-    let passed = pass(visitor, &plan, &mut parts, body, &journey, &id, upgrades).await;
+    let passed = pass(visitor, &plan, &mut parts, seen, body, &journey, &id, upgrades).await;
     let mut response = passed.unwrap_or_else(|answer| own(core, *answer, &journey, is_grpc, is_http2));
     journey.answered(response.status(), is_http2);
     if asks {
@@ -88,10 +90,12 @@ async fn respond<G: Gate>(visitor: &Rc<Visitor<G>>, turn: Turn, request: Request
 }
 
 /// The phases of a request, each of which may end it.
+#[allow(clippy::too_many_arguments, reason = "everything that is known about a request meets here")]
 async fn pass<G: Gate>(
     visitor: &Rc<Visitor<G>>,
     plan: &Rc<CorePlan<G>>,
     parts: &mut Parts,
+    seen: Seen,
     body: Incoming,
     journey: &Rc<Journey<G::Ticket>>,
     id: &HeaderValue,
@@ -104,7 +108,7 @@ async fn pass<G: Gate>(
         return Err(Answer::refusal((**refusal).clone()).closing().into());
     }
     let config = &plan.shared.config;
-    let inspected = inspect::inspect(parts, &body, &config.limits)?;
+    let inspected = inspect::inspect(parts, seen, &body, &config.limits)?;
     if is_ambiguous(parts.uri.path()) {
         let message = "the path has segments . or ..";
         let answer = Answer::client(StatusCode::BAD_REQUEST, "ambiguous_path", message);
@@ -125,7 +129,7 @@ async fn pass<G: Gate>(
     // If it reaches no server, it costs nothing from when that is known: not only when the answer is written, or
     // when a connection that it waits for finds that nobody waits any more.
     let _unless_reached = journey.abandoned_after();
-    forward(visitor, plan, number, parts, body, journey, id, inspected, upgrades).await
+    forward(visitor, plan, number, parts, seen, body, journey, id, inspected, upgrades).await
 }
 
 async fn admit<G: Gate>(
@@ -175,6 +179,7 @@ async fn forward<G: Gate>(
     plan: &Rc<CorePlan<G>>,
     number: usize,
     parts: &mut Parts,
+    seen: Seen,
     body: Incoming,
     journey: &Rc<Journey<G::Ticket>>,
     id: &HeaderValue,
@@ -184,13 +189,15 @@ async fn forward<G: Gate>(
     let config = &plan.shared.config;
     let route = &config.routes[number];
     let client_end = parts.extensions.remove::<OnUpgrade>().filter(|_| upgrades);
-    let manners = forward::prepare(parts, visitor, inspected.host, route.preserve_host, id, upgrades);
+    let (manners, added) =
+        forward::prepare(parts, seen, visitor, inspected.host, route.preserve_host, id, upgrades);
     let terms = Terms {
         limit: config.limits.body_bytes,
         patience: config.timeouts.body,
         rate: config.limits.body_rate,
     };
-    let mut outbound = Outbound { parts, body: Some(Upload::new(body, journey, terms)) };
+    let body = Some(Upload::new(body, journey, terms));
+    let mut outbound = Outbound { parts, added, body };
     let exchange = Exchange {
         fleet: plan.fleet_of(number),
         journey,
@@ -211,8 +218,10 @@ async fn forward<G: Gate>(
     }
     let patience = route.read_timeout.unwrap_or(config.timeouts.read);
     let (mut parts, ()) = response.into_parts();
-    headers::strip_hop_by_hop(&mut parts.headers);
-    answer::disown(&mut parts.headers);
+    let seen = Seen::of(&parts.headers);
+    seen.strip_hop_by_hop(&mut parts.headers);
+    // A server cannot speak for us.
+    seen.remove(&mut parts.headers, &X_TOLLGATE_ERROR);
     parts.extensions.clear();
     // The version is that of a connection, and the client's is another than the server's.
     parts.version = Version::HTTP_11;
@@ -239,9 +248,8 @@ fn own<G: Gate>(
     answer.into_response(is_grpc, is_http2).map(|body| Outgoing::own(body, journey))
 }
 
-fn is_grpc(parts: &Parts) -> bool {
-    let kind = parts.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
-    kind.is_some_and(|kind| kind.starts_with(b"application/grpc"))
+fn is_grpc(content_type: Option<&HeaderValue>) -> bool {
+    content_type.is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"))
 }
 
 fn note_request<G: Gate>(

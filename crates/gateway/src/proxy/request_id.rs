@@ -3,6 +3,7 @@
 use http::HeaderValue;
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
+use tollgate_core::id::Hex;
 
 /// The longest name that is taken over from a client.
 const MAX_LEN: usize = 128;
@@ -32,9 +33,7 @@ impl RequestIds {
         let number = self.next.get();
         self.next.set(number.wrapping_add(1));
         let whole = u128::from(self.prefix) << 64 | u128::from(number);
-        let digits: [u8; 32] =
-            std::array::from_fn(|i| b"0123456789abcdef"[(whole >> (124 - 4 * i)) as usize & 15]);
-        HeaderValue::from_bytes(&digits).unwrap_or_else(|_| HeaderValue::from_static("unknown"))
+        HeaderValue::from_str(Hex::of(whole).as_str()).unwrap_or_else(|_| HeaderValue::from_static("unknown"))
     }
 }
 

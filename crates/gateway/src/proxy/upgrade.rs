@@ -1,6 +1,6 @@
 //! Changing the protocol of a connection.
 
-use super::headers;
+use super::headers::{Seen, lists};
 use super::journey::Journey;
 use super::outgoing::Outgoing;
 use crate::gate::Ticket;
@@ -14,8 +14,8 @@ use std::rc::Rc;
 
 /// Whether the client wants another protocol on this connection. Only a request without a body can: where the
 /// other protocol would start must be clear.
-pub(super) fn is_asked_for(parts: &Parts, body: &Incoming) -> bool {
-    parts.version == Version::HTTP_11 && parts.headers.contains_key(UPGRADE) && body.is_end_stream()
+pub(super) fn is_asked_for(parts: &Parts, seen: Seen, body: &Incoming) -> bool {
+    parts.version == Version::HTTP_11 && seen.has(&UPGRADE) && body.is_end_stream()
 }
 
 /// Whether it may have it. In particular not HTTP/2: behind such a tunnel requests would pass without being asked.
@@ -23,14 +23,14 @@ pub(super) fn is_allowed(parts: &Parts, allowed: &[String]) -> bool {
     let mut named = parts.headers.get_all(UPGRADE).iter();
     let (Some(protocol), None) = (named.next(), named.next()) else { return false };
     let is_named = |known: &String| protocol.as_bytes().eq_ignore_ascii_case(known.as_bytes());
-    allowed.iter().any(is_named) && headers::lists(&parts.headers, &CONNECTION, "upgrade")
+    allowed.iter().any(is_named) && lists(&parts.headers, &CONNECTION, "upgrade")
 }
 
 /// The server's agreement to an upgrade, for the client.
 pub(super) fn agreed<T: Ticket>(response: Response<()>, journey: &Rc<Journey<T>>) -> Response<Outgoing<T>> {
     let (mut parts, ()) = response.into_parts();
     let protocol = parts.headers.get(UPGRADE).cloned();
-    headers::strip_hop_by_hop(&mut parts.headers);
+    Seen::of(&parts.headers).strip_hop_by_hop(&mut parts.headers);
     parts.headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
     if let Some(protocol) = protocol {
         parts.headers.insert(UPGRADE, protocol);

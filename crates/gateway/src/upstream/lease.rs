@@ -3,8 +3,9 @@ use super::station::Station;
 use crate::downstream::Socket;
 use crate::proxy::BoxError;
 use bytes::Bytes;
+use http::header::HeaderName;
 use http::request::Parts;
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::client::conn::http2;
@@ -35,8 +36,35 @@ pub(super) struct Stream(Rc<Cell<u32>>);
 /// A request that can be sent, and sent again for as long as it has its body, be it an empty one.
 pub(crate) struct Outbound<'a, B> {
     pub(crate) parts: &'a mut Parts,
+    pub(crate) added: Added,
     pub(crate) body: Option<B>,
 }
+
+/// Fields that a request is sent with besides those it came with, none of which has one of these names.
+///
+/// They are not among the others because nobody looks them up any more: that would be more work than sending them.
+#[derive(Debug, Default)]
+pub(crate) struct Added {
+    /// What HTTP/1 says instead of the client's host.
+    pub(crate) host: Option<HeaderValue>,
+    fields: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Added {
+    pub(crate) fn push(&mut self, name: HeaderName, value: HeaderValue) {
+        if self.fields.capacity() == 0 {
+            self.fields.reserve_exact(USUALLY_ADDED);
+        }
+        self.fields.push((name, value));
+    }
+
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
+        self.fields.iter().map(|(name, value)| (name, value))
+    }
+}
+
+/// How many fields most requests are sent with besides their own.
+const USUALLY_ADDED: usize = 4;
 
 /// Why a request got no response.
 pub(crate) struct Unanswered {
@@ -116,7 +144,7 @@ where
         let Some(body) = request.body.take() else { return Err(Unanswered::unsent("it has no body")) };
         match &mut self.wire {
             Some(Wire::Http1(http1)) => {
-                let why = match http1.send(request.parts, body).await {
+                let why = match http1.send(request.parts, &request.added, body).await {
                     // What was said before anything was asked is no answer.
                     Ok(_) if self.reused && !http1.has_sent() => Failure::Closed,
                     Ok(response) => return Ok(response),
@@ -127,7 +155,10 @@ where
                 Err(Unanswered { is_unsent: !http1.has_sent(), is_malformed, why: why.to_string() })
             }
             Some(Wire::Http2 { sender, response, .. }) => {
-                let message = Request::from_parts(request.parts.clone(), body);
+                let mut parts = request.parts.clone();
+                let added = request.added.fields().map(|(name, value)| (name.clone(), value.clone()));
+                parts.headers.extend(added);
+                let message = Request::from_parts(parts, body);
                 let mut error = match sender.try_send_request(message).await {
                     Ok(answer) => {
                         let (parts, body) = answer.into_parts();

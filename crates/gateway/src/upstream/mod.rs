@@ -13,6 +13,6 @@ pub(crate) use endpoint::{Endpoint, Group};
 pub(crate) use fleet::Fleet;
 #[cfg(test)]
 pub(crate) use http1::rehearse;
-pub(crate) use lease::{Lease, Outbound, Unanswered};
+pub(crate) use lease::{Added, Lease, Outbound, Unanswered};
 pub(crate) use probe::probe_all;
 pub(crate) use station::{Station, Wanted};

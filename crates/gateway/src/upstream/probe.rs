@@ -2,6 +2,7 @@
 
 use super::connect::{Opened, connect};
 use super::endpoint::Endpoint;
+use super::lease::Added;
 use bytes::Bytes;
 use http::{Request, Uri, header};
 use http_body_util::Empty;
@@ -34,9 +35,10 @@ async fn ask(endpoint: &Endpoint) -> Option<u16> {
     let status = match connect(endpoint, false, endpoint.health.timeout).await.ok()? {
         Opened::Http1(mut http1) => {
             *request.uri_mut() = path;
-            request.headers_mut().insert(header::HOST, endpoint.host.clone());
             let (parts, body) = request.into_parts();
-            http1.send(&parts, body).await.ok()?.status()
+            let mut added = Added::default();
+            added.host = Some(endpoint.host.clone());
+            http1.send(&parts, &added, body).await.ok()?.status()
         }
         Opened::Http2(mut sender) => {
             let mut parts = path.into_parts();

@@ -30,6 +30,12 @@ async fn either_protocol_on_either_side() {
             let target = if protocol == "http2" { "http://a.example/headers" } else { "/headers" };
             assert_eq!(seen["uri"], target, "the server sees the host that was asked for");
             assert_eq!(answer.header("x-kept"), Some("1"));
+            let fields: Vec<(String, String)> = serde_json::from_value(seen["headers"].clone()).unwrap();
+            let told = |name: &str| fields.iter().filter(|(key, _)| key == name).count();
+            for name in ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-request-id"] {
+                assert_eq!(told(name), 1, "{protocol} {name}");
+            }
+            assert_eq!(told("host"), usize::from(protocol == "http1"));
         }
         gate.balanced().await;
         assert_eq!((gate.finished(), gate.rolled_back()), (6, 0));

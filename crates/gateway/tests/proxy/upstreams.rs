@@ -2,7 +2,7 @@
 
 use crate::support::client::{self, get, request, send};
 use crate::support::server::{Speaks, nobody};
-use crate::support::{Server, eventually, route_to, start};
+use crate::support::{Server, eventually, route_to, start, timely};
 use http::StatusCode;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -87,6 +87,22 @@ async fn a_server_is_used_when_it_says_it_is_well() {
     }
     assert_eq!(last, StatusCode::OK, "it is there");
     gate.balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_about_health_says_whom_it_is_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (_gateway, _) = start(&route_to(&[address], "health = {path = '/well', interval_ms = 20}"));
+    let (mut stream, _) = timely(listener.accept()).await.unwrap();
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        let mut piece = [0; 1_024];
+        let read = timely(stream.read(&mut piece)).await.unwrap();
+        assert!(read > 0, "{head}");
+        head.push_str(std::str::from_utf8(&piece[..read]).unwrap());
+    }
+    assert_eq!(head, format!("GET /well HTTP/1.1\r\nhost: {address}\r\nuser-agent: tollgate-health\r\n\r\n"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

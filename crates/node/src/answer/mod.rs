@@ -8,8 +8,9 @@ use crate::connection;
 use crate::explain::DecisionId;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use serde::Serialize;
+use serde_json::Value;
 use tollgate_core::decision::Decision;
+use tollgate_core::id::Hex;
 use tollgate_core::reason::{Blame, Reason};
 use tollgate_core::units::Millis;
 use tollgate_ledger::LedgerError;
@@ -34,22 +35,17 @@ pub struct Answer {
 }
 
 /// The content of an answer, told as JSON.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Content {
     error: &'static str,
     reason: &'static str,
     retry_after: Option<u64>,
     cost: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     remaining: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     current: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decision_id: Option<DecisionId>,
+    decision_id: Option<Hex>,
 }
 
 impl Answer {
@@ -61,9 +57,10 @@ impl Answer {
         answer.content.remaining = Some(decision.remaining.floor());
         answer.content.cost = decision.price.cost();
         answer.content.limit = Some(decision.limit.floor());
-        answer.content.decision_id = id;
-        if let Some(id) = id {
-            name(id, &mut answer.headers);
+        let digits = id.map(DecisionId::hex);
+        answer.content.decision_id = digits;
+        if let Some(digits) = digits {
+            set_name(digits, &mut answer.headers);
         }
         answer
     }
@@ -109,16 +106,59 @@ impl Answer {
 }
 
 impl Content {
-    /// As it is sent.
+    /// As it is sent. Every refusal has one, and but for the message it is made of numbers and plain words: these are
+    /// put down as they are.
     pub fn json(&self) -> Vec<u8> {
-        // Numbers and text: nothing that JSON could not tell.
-        serde_json::to_vec(self).unwrap_or_default()
+        let mut text = String::with_capacity(CONTENT);
+        text.push_str("{\"error\":\"");
+        text.push_str(self.error);
+        text.push_str("\",\"reason\":\"");
+        text.push_str(self.reason);
+        text.push_str("\",\"retry_after\":");
+        match self.retry_after {
+            Some(seconds) => push_number(&mut text, seconds),
+            None => text.push_str("null"),
+        }
+        let numbers = [
+            (",\"cost\":", Some(self.cost)),
+            (",\"remaining\":", self.remaining),
+            (",\"limit\":", self.limit),
+            (",\"current\":", self.current),
+        ];
+        for (key, number) in numbers {
+            if let Some(number) = number {
+                text.push_str(key);
+                push_number(&mut text, number);
+            }
+        }
+        if let Some(message) = &self.message {
+            text.push_str(",\"message\":");
+            text.push_str(&Value::from(message.as_str()).to_string());
+        }
+        if let Some(id) = self.decision_id {
+            text.push_str(",\"decision_id\":\"");
+            text.push_str(id.as_str());
+            text.push('"');
+        }
+        text.push('}');
+        text.into()
     }
+}
+
+/// Room for a content without a message, in bytes.
+const CONTENT: usize = 256;
+
+fn push_number(text: &mut String, number: u64) {
+    text.push_str(itoa::Buffer::new().format(number));
 }
 
 /// Says in a header field by which name a decision can be asked about.
 pub fn name(id: DecisionId, headers: &mut HeaderMap) {
-    if let Ok(value) = HeaderValue::try_from(id.to_string()) {
+    set_name(id.hex(), headers);
+}
+
+fn set_name(digits: Hex, headers: &mut HeaderMap) {
+    if let Ok(value) = HeaderValue::from_str(digits.as_str()) {
         headers.insert(DECISION, value);
     }
 }

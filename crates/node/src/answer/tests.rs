@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 use sfv::{BareItem, List, ListEntry, Parser};
 use tollgate_core::cost::{Operation, Price};
 use tollgate_core::decision::{Tier, Verdict};
@@ -108,6 +108,33 @@ fn parameter(field: &str, key: &str) -> Option<i64> {
 }
 
 proptest! {
+    #[test]
+    fn whatever_an_answer_says_its_content_is_json(
+        numbers in proptest::array::uniform4(proptest::option::of(any::<u64>())), cost in any::<u64>(),
+        message in proptest::option::of(any::<String>()), named in any::<bool>(),
+    ) {
+        let [retry_after, remaining, limit, current] = numbers;
+        let id = "0123456789abcdef0123456789abcdef";
+        let told = Content {
+            error: "e", reason: "r", retry_after, cost, remaining, limit, current,
+            message: message.clone(),
+            decision_id: named.then(|| id.parse::<DecisionId>().unwrap().hex()),
+        };
+        let mut expected = json!({"error": "e", "reason": "r", "retry_after": retry_after, "cost": cost});
+        for (key, number) in [("remaining", remaining), ("limit", limit), ("current", current)] {
+            if let Some(number) = number {
+                expected[key] = number.into();
+            }
+        }
+        if let Some(message) = message {
+            expected["message"] = message.into();
+        }
+        if named {
+            expected["decision_id"] = id.into();
+        }
+        prop_assert_eq!(serde_json::from_slice::<Value>(&told.json()).unwrap(), expected);
+    }
+
     #[test]
     fn whatever_is_decided_the_structured_fields_are_read_back(
         limit in 1..=u64::MAX, remaining in any::<u64>(), reset in any::<u64>(), now in any::<u64>(),

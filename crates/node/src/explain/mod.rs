@@ -16,7 +16,7 @@ use std::str::FromStr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tollgate_core::decision::Decision;
-use tollgate_core::id::MAX_LEN;
+use tollgate_core::id::{Hex, MAX_LEN};
 use tollgate_core::units::{Millis, Nanos};
 
 /// How many decisions are kept.
@@ -112,15 +112,21 @@ impl Budget {
     }
 }
 
+impl DecisionId {
+    pub(crate) fn hex(self) -> Hex {
+        Hex::of(self.0)
+    }
+}
+
 impl Serialize for DecisionId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(self.hex().as_str())
     }
 }
 
 impl fmt::Display for DecisionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
+        self.hex().fmt(f)
     }
 }
 

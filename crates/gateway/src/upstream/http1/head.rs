@@ -33,14 +33,18 @@ impl Head {
         }
         let status = head.code.and_then(|code| StatusCode::from_u16(code).ok()).ok_or("no status")?;
         let mut headers = HeaderMap::with_capacity(head.headers.len() + SPARE);
+        let mut wish = Wish::default();
         for field in head.headers.iter() {
             let name = HeaderName::from_bytes(field.name.as_bytes()).map_err(|_| "a malformed name")?;
+            if name == CONNECTION && wish.hears(field.value) {
+                continue;
+            }
             let value = HeaderValue::from_maybe_shared(bytes.slice_ref(field.value));
             headers.append(name, value.map_err(|_| "a malformed value")?);
         }
         let version = if head.version == Some(0) { Version::HTTP_10 } else { Version::HTTP_11 };
         let (inflow, is_clear) = framing(&mut headers, method, status, version)?;
-        let stays = is_clear && !matches!(inflow, Inflow::UntilClosed) && stays(&headers, version);
+        let stays = is_clear && !matches!(inflow, Inflow::UntilClosed) && wish.stays(&headers, version);
         let mut response = Response::new(());
         *response.status_mut() = status;
         *response.headers_mut() = headers;
@@ -96,11 +100,30 @@ fn length(value: &HeaderValue) -> Result<u64, &'static str> {
     text.and_then(|text| text.parse().ok()).ok_or("a length that is no number")
 }
 
-fn stays(headers: &HeaderMap, version: Version) -> bool {
-    if version == Version::HTTP_10 {
-        return lists(headers, &CONNECTION, "keep-alive");
+/// What the server has in mind with the connection.
+#[derive(Default)]
+struct Wish {
+    closes: bool,
+    keeps: bool,
+}
+
+impl Wish {
+    /// Whether a `Connection` field says nothing but that, as nearly all do: then it goes no further.
+    fn hears(&mut self, value: &[u8]) -> bool {
+        let (closes, keeps) =
+            (value.eq_ignore_ascii_case(b"close"), value.eq_ignore_ascii_case(b"keep-alive"));
+        self.closes |= closes;
+        self.keeps |= keeps;
+        closes || keeps
     }
-    !lists(headers, &CONNECTION, "close")
+
+    /// Whether the server will take another request; `headers` hold the fields that say more.
+    fn stays(&self, headers: &HeaderMap, version: Version) -> bool {
+        if self.closes || lists(headers, &CONNECTION, "close") {
+            return false;
+        }
+        version != Version::HTTP_10 || self.keeps || lists(headers, &CONNECTION, "keep-alive")
+    }
 }
 
 #[cfg(test)]
@@ -136,6 +159,9 @@ mod tests {
                 "a transfer coding that nobody asked for",
             ),
             ("Content-Length: 5\r\nConnection: x, Close\r\n", "Sized(5) goes"),
+            ("Content-Length: 5\r\nConnection: Close\r\n", "Sized(5) goes"),
+            ("Content-Length: 5\r\nConnection: keep-alive\r\nConnection: close\r\n", "Sized(5) goes"),
+            ("Content-Length: 5\r\nConnection: keep-alive\r\n", "Sized(5) stays"),
         ] {
             assert_eq!(told(&format!("HTTP/1.1 200 OK\r\n{fields}\r\n")), expected, "{fields}");
         }
@@ -160,8 +186,21 @@ mod tests {
         assert_eq!(told("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\n"), "Sized(1) goes");
         let kept = "HTTP/1.0 200 OK\r\nContent-Length: 1\r\nConnection: Keep-Alive\r\n\r\n";
         assert_eq!(told(kept), "Sized(1) stays");
+        assert_eq!(told(&kept.replace("Keep-Alive", "x, Keep-Alive")), "Sized(1) stays");
+        assert_eq!(told(&kept.replace("Keep-Alive", "Keep-Alive, close")), "Sized(1) goes");
         let chunked = "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         assert_eq!(told(chunked), "a transfer coding that nobody asked for");
+    }
+
+    #[test]
+    fn what_only_says_whether_the_connection_stays_goes_no_further() {
+        let left = |value: &str| {
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: {value}\r\n\r\n");
+            parse(&Method::GET, &head).unwrap().response.headers().contains_key(CONNECTION)
+        };
+        assert!(!left("Keep-Alive") && !left("close"));
+        // What else it lists concerns other fields.
+        assert!(left("close, x-private") && left("upgrade"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod outflow;
 use crate::downstream::Socket;
 use crate::framing::end_of;
 use crate::proxy::BoxError;
+use crate::upstream::Added;
 use bytes::{Bytes, BytesMut};
 use head::Head;
 use http::request::Parts;
@@ -156,8 +157,13 @@ where
     B::Error: Into<BoxError>,
 {
     /// Sends a request; there is a response when its head is there.
-    pub(super) async fn send(&mut self, parts: &Parts, body: B) -> Result<Response<()>, Failure> {
-        self.outflow.start(parts, body);
+    pub(super) async fn send(
+        &mut self,
+        parts: &Parts,
+        added: &Added,
+        body: B,
+    ) -> Result<Response<()>, Failure> {
+        self.outflow.start(parts, added, body);
         poll_fn(|cx| self.poll_head(&parts.method, cx)).await
     }
 

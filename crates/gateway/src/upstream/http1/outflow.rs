@@ -1,7 +1,8 @@
 use crate::downstream::Socket;
 use crate::proxy::BoxError;
+use crate::upstream::Added;
 use bytes::{Buf, Bytes};
-use http::header::{CONTENT_LENGTH, HeaderName, TRANSFER_ENCODING};
+use http::header::{CONTENT_LENGTH, HOST, HeaderName, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use http_body::{Body, Frame};
@@ -163,15 +164,18 @@ impl<B> Outflow<B> {
         self.text.extend_from_slice(b"\r\n");
     }
 
-    fn head(&mut self, parts: &Parts) {
+    fn head(&mut self, parts: &Parts, added: &Added) {
         self.text.extend_from_slice(parts.method.as_str().as_bytes());
         self.text.push(b' ');
         let target = parts.uri.path_and_query().map_or("/", |target| target.as_str());
         self.text.extend_from_slice(target.as_bytes());
         self.text.extend_from_slice(b" HTTP/1.1\r\n");
-        let is_framing = |name: &HeaderName| *name == CONTENT_LENGTH || *name == TRANSFER_ENCODING;
-        let fields = parts.headers.iter().filter(|(name, _)| !is_framing(name));
-        fields.for_each(|(name, value)| self.field(name, value));
+        if let Some(host) = &added.host {
+            self.field(&HOST, host);
+        }
+        let is_told_anew = |name: &HeaderName| [HOST, CONTENT_LENGTH, TRANSFER_ENCODING].contains(name);
+        let fields = parts.headers.iter().filter(|(name, _)| !is_told_anew(name));
+        fields.chain(added.fields()).for_each(|(name, value)| self.field(name, value));
         match self.rest {
             Rest::Sized(length) => self.field(&CONTENT_LENGTH, &length.into()),
             Rest::Chunks { .. } => self.field(&TRANSFER_ENCODING, &HeaderValue::from_static("chunked")),
@@ -190,7 +194,7 @@ where
     B::Error: Into<BoxError>,
 {
     /// Stages the head of a request.
-    pub(super) fn start(&mut self, parts: &Parts, body: B) {
+    pub(super) fn start(&mut self, parts: &Parts, added: &Added, body: B) {
         self.clear();
         self.rest = match body.size_hint().exact() {
             _ if body.is_end_stream() => Rest::Nothing,
@@ -198,7 +202,7 @@ where
             None => Rest::Chunks { has_open: false },
         };
         self.body = Some(body);
-        self.head(parts);
+        self.head(parts, added);
     }
 
     /// Sends as much as can be sent; ready when it is all, or when the server takes no more.
