@@ -10,7 +10,7 @@ use crate::upstream::{ConnectError, Endpoint, Fleet, Lease, Outbound, Station, U
 use http::{Response, StatusCode};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
@@ -99,7 +99,8 @@ impl<T: Ticket> Exchange<'_, T> {
         let may_repeat = lease.reused && !is_last && self.is_harmless(request);
         self.journey.handed();
         self.journey.waits_from_now();
-        match self.timely(lease.send(request)).await {
+        let sent = self.timely(pin!(lease.send(request))).await;
+        match sent {
             Some(Ok(response)) => {
                 self.journey.reached();
                 endpoint.succeeded();
@@ -145,8 +146,7 @@ impl<T: Ticket> Exchange<'_, T> {
     }
 
     /// Waits for the head of a response: so long after the last byte of the request's body that went on.
-    async fn timely<F: Future>(&self, sent: F) -> Option<F::Output> {
-        let mut sent = pin!(sent);
+    async fn timely<F: Future>(&self, mut sent: Pin<&mut F>) -> Option<F::Output> {
         let mut alarm = self.alarm.take().unwrap_or_default();
         let output = poll_fn(|cx| match sent.as_mut().poll(cx) {
             Poll::Ready(output) => Poll::Ready(Some(output)),

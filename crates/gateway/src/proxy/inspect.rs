@@ -118,7 +118,8 @@ pub(super) async fn settle_body(answer: Answer, body: Incoming, inspected: &Insp
         BodySize::Known(0) => answer,
         BodySize::Known(bytes) if bytes <= MAX_READ && !inspected.expects => {
             let limit = usize::try_from(MAX_READ).unwrap_or(usize::MAX);
-            let read = tokio::time::timeout(READ_PATIENCE, Limited::new(body, limit).collect()).await;
+            let read = tokio::time::timeout(READ_PATIENCE, Limited::new(body, limit).collect());
+            let read = Box::pin(read).await;
             if matches!(read, Ok(Ok(_))) { answer } else { answer.closing() }
         }
         _ => answer.closing(),

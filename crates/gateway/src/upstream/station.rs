@@ -124,6 +124,17 @@ where
         if let Some(wire) = self.at_hand(wanted) {
             return Ok(Lease::new(wire, Rc::clone(self), true));
         }
+        // It takes a lot of room while it lasts, which requests that find a connection need not carry with them.
+        Box::pin(self.open(wanted, limit, counters)).await
+    }
+
+    /// A new connection, or one that another request has opened in the meantime.
+    async fn open(
+        self: &Rc<Self>,
+        wanted: Wanted,
+        limit: Duration,
+        counters: &Counters,
+    ) -> Result<Lease<B>, ConnectError> {
         let may_share = !wanted.only_http1 && self.may_speak_http2();
         let opening = if may_share {
             let turn = tokio::time::timeout(limit, self.opening.lock()).await;
