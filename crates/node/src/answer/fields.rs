@@ -1,9 +1,7 @@
 use crate::connection::Refused;
-use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use sfv::{Integer, KeyRef, ListSerializer, StringRef, key_ref, string_ref};
 use std::cell::RefCell;
-use std::ops::Range;
 use tollgate_core::decision::{Decision, Verdict};
 use tollgate_core::units::Millis;
 
@@ -28,9 +26,6 @@ const QUOTA_UNIT: &KeyRef = key_ref("qu");
 const LEFT: &KeyRef = key_ref("r");
 const RESTORED: &KeyRef = key_ref("t");
 
-/// Room for the longest row, in bytes: six numbers of 20 digits, and what stands between them.
-const ROW: usize = 144;
-
 /// Says in header fields what a request cost and what its application has left, at `now` by the wall clock: those that
 /// have become customary, and those that the IETF is about to make a standard. An application that is not known has
 /// no limit to tell of.
@@ -40,81 +35,81 @@ pub fn describe(decision: &Decision, now: Millis, headers: &mut HeaderMap) {
     if let Verdict::Shadowed(reason) = decision.verdict {
         headers.insert(SHADOW, HeaderValue::from_static(reason.code()));
     }
-    let mut row = Row::new();
-    let cost = row.number(decision.price.cost());
-    if decision.limit.is_zero() {
-        row.finish().tell(headers, COST, cost);
-        return;
-    }
-    let (limit, remaining) = (decision.limit.floor(), decision.remaining.floor());
-    let restored = Some(decision.reset_after).filter(|after| *after != Millis::MAX);
-    let (most, left) = (row.number(limit), row.number(remaining));
-    let reset = restored.map(|after| row.number(now.plus(after).ceil_secs()));
-    let state = row.state(remaining, restored.map(Millis::ceil_secs));
-    let row = row.finish();
-    row.tell(headers, COST, cost);
-    row.tell(headers, LIMIT, most);
-    row.tell(headers, REMAINING, left);
-    if let Some(reset) = reset {
-        row.tell(headers, RESET, reset);
-    }
-    set(headers, RATE_LIMIT_POLICY, policy(limit));
-    row.tell(headers, RATE_LIMIT, state);
+    LAST.with_borrow_mut(|last| last.describe(decision, now, headers));
 }
 
-/// The values of several fields, side by side in one piece of memory: that is less work than a piece for each.
-struct Row(String);
+thread_local! {
+    static LAST: RefCell<Last> = const { RefCell::new(Last::NOTHING) };
+}
 
-impl Row {
-    fn new() -> Self {
-        Self(String::with_capacity(ROW))
-    }
+/// What was told last. Most of it is the same for request after request, and of one that is refused all of it.
+struct Last {
+    cost: Kept<u64>,
+    limit: Kept<u64>,
+    policy: Kept<u64>,
+    remaining: Kept<u64>,
+    reset: Kept<u64>,
+    state: Kept<(u64, Option<u64>)>,
+}
 
-    fn number(&mut self, number: u64) -> Range<usize> {
-        let start = self.0.len();
-        self.0.push_str(itoa::Buffer::new().format(number));
-        start..self.0.len()
-    }
+impl Last {
+    const NOTHING: Self = Self {
+        cost: Kept(None),
+        limit: Kept(None),
+        policy: Kept(None),
+        remaining: Kept(None),
+        reset: Kept(None),
+        state: Kept(None),
+    };
 
-    /// What is left, and in how many seconds it will all be there again.
-    fn state(&mut self, remaining: u64, restored: Option<u64>) -> Range<usize> {
-        let start = self.0.len();
-        let mut list = ListSerializer::with_buffer(&mut self.0);
-        let told = list.bare_item(POLICY).parameter(LEFT, integer(remaining));
-        if let Some(seconds) = restored {
-            let _ = told.parameter(RESTORED, integer(seconds));
+    fn describe(&mut self, decision: &Decision, now: Millis, headers: &mut HeaderMap) {
+        set(headers, COST, self.cost.of(decision.price.cost(), number));
+        if decision.limit.is_zero() {
+            return;
         }
-        start..self.0.len()
-    }
-
-    fn finish(self) -> Told {
-        Told(Bytes::from(self.0))
-    }
-}
-
-/// A row that is complete.
-struct Told(Bytes);
-
-impl Told {
-    fn tell(&self, headers: &mut HeaderMap, name: HeaderName, place: Range<usize>) {
-        set(headers, name, HeaderValue::from_maybe_shared(self.0.slice(place)).ok());
+        let (limit, remaining) = (decision.limit.floor(), decision.remaining.floor());
+        let restored = Some(decision.reset_after).filter(|after| *after != Millis::MAX);
+        set(headers, LIMIT, self.limit.of(limit, number));
+        set(headers, REMAINING, self.remaining.of(remaining, number));
+        if let Some(after) = restored {
+            set(headers, RESET, self.reset.of(now.plus(after).ceil_secs(), number));
+        }
+        set(headers, RATE_LIMIT_POLICY, self.policy.of(limit, policy));
+        set(headers, RATE_LIMIT, self.state.of((remaining, restored.map(Millis::ceil_secs)), state));
     }
 }
 
-/// The policy. It is the same for request after request, so that the last one is kept.
+/// The value of a field that was made last, and of what.
+struct Kept<K>(Option<(K, HeaderValue)>);
+
+impl<K: Copy + PartialEq> Kept<K> {
+    fn of(&mut self, what: K, make: impl FnOnce(K) -> Option<HeaderValue>) -> Option<HeaderValue> {
+        match &self.0 {
+            Some((of, value)) if *of == what => Some(value.clone()),
+            _ => Some(self.0.insert((what, make(what)?)).1.clone()),
+        }
+    }
+}
+
+fn number(number: u64) -> Option<HeaderValue> {
+    Some(number.into())
+}
+
+/// How much there is for all requests together.
 fn policy(limit: u64) -> Option<HeaderValue> {
-    thread_local! {
-        static LAST: RefCell<Option<(u64, HeaderValue)>> = const { RefCell::new(None) };
+    let mut policy = ListSerializer::new();
+    let _ = policy.bare_item(POLICY).parameter(QUOTA, integer(limit)).parameter(QUOTA_UNIT, UNIT);
+    HeaderValue::try_from(policy.finish()?).ok()
+}
+
+/// What is left, and in how many seconds it will all be there again.
+fn state((remaining, restored): (u64, Option<u64>)) -> Option<HeaderValue> {
+    let mut state = ListSerializer::new();
+    let told = state.bare_item(POLICY).parameter(LEFT, integer(remaining));
+    if let Some(seconds) = restored {
+        let _ = told.parameter(RESTORED, integer(seconds));
     }
-    LAST.with_borrow_mut(|last| match last {
-        Some((of, value)) if *of == limit => Some(value.clone()),
-        _ => {
-            let mut policy = ListSerializer::new();
-            let _ = policy.bare_item(POLICY).parameter(QUOTA, integer(limit)).parameter(QUOTA_UNIT, UNIT);
-            let value = HeaderValue::try_from(policy.finish()?).ok()?;
-            Some(last.insert((limit, value)).1.clone())
-        }
-    })
+    HeaderValue::try_from(state.finish()?).ok()
 }
 
 /// Says in header fields how many connections there are and may be.
