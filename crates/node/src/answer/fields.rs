@@ -63,6 +63,7 @@ impl Last {
     };
 
     fn describe(&mut self, decision: &Decision, now: Millis, headers: &mut HeaderMap) {
+        let number = |number: u64| Some(HeaderValue::from(number));
         set(headers, COST, self.cost.of(decision.price.cost(), number));
         if decision.limit.is_zero() {
             return;
@@ -89,10 +90,6 @@ impl<K: Copy + PartialEq> Kept<K> {
             _ => Some(self.0.insert((what, make(what)?)).1.clone()),
         }
     }
-}
-
-fn number(number: u64) -> Option<HeaderValue> {
-    Some(number.into())
 }
 
 /// How much there is for all requests together.
