@@ -26,6 +26,7 @@ mod framing;
 #[cfg(test)]
 mod fuzz;
 pub mod gate;
+mod message;
 mod open;
 mod plan;
 mod proxy;

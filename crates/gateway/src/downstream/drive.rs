@@ -1,10 +1,9 @@
 use super::watch::{Check, Patience, Watch};
-use crate::framing::Fault;
 use crate::server::{Mood, Seat};
 use hyper::body::{Body, Incoming};
 use hyper::rt::bounds::Http2ServerConnExec;
 use hyper::rt::{Read, Write};
-use hyper::server::conn::{http1, http2};
+use hyper::server::conn::http2;
 use hyper::service::HttpService;
 use std::error::Error;
 use std::future::Future;
@@ -13,21 +12,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::time::Sleep;
 
-/// A connection that can be asked to come to an end.
-pub(super) trait WindDown: Future {
-    /// Whether it can be asked at any time without a request being lost.
-    const IS_SAFE: bool;
-
-    /// Asks it to finish what it does and then to close.
-    fn wind_down(self: Pin<&mut Self>);
-}
-
-/// Runs a connection, and looks at the clock and at the gateway's mood now and then.
+/// Runs an HTTP/2 connection, and looks at the clock and at the gateway's mood now and then.
 ///
 /// The alarm is not set anew for every request. When it goes off it is seen whether anything is overdue; what may be
 /// overdue before that brings it forward.
-pub(super) struct Drive<C> {
-    connection: Pin<Box<C>>,
+pub(super) struct Drive<I, S: HttpService<Incoming>, E> {
+    connection: Pin<Box<http2::Connection<I, S, E>>>,
     watch: Arc<Watch>,
     patience: Patience,
     alarm: Pin<Box<Sleep>>,
@@ -35,8 +25,21 @@ pub(super) struct Drive<C> {
     is_winding_down: bool,
 }
 
-impl<C: WindDown> Drive<C> {
-    pub(super) fn new(connection: C, watch: Arc<Watch>, patience: Patience, seat: Seat) -> Self {
+impl<I, B, S, E> Drive<I, S, E>
+where
+    S: HttpService<Incoming, ResBody = B>,
+    S::Error: Into<Box<dyn Error + Send + Sync>>,
+    I: Read + Write + Unpin,
+    B: Body + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+    E: Http2ServerConnExec<S::Future, B>,
+{
+    pub(super) fn new(
+        connection: http2::Connection<I, S, E>,
+        watch: Arc<Watch>,
+        patience: Patience,
+        seat: Seat,
+    ) -> Self {
         Self {
             connection: Box::pin(connection),
             watch,
@@ -50,7 +53,8 @@ impl<C: WindDown> Drive<C> {
     fn wind_down(&mut self) {
         if !self.is_winding_down {
             self.is_winding_down = true;
-            self.connection.as_mut().wind_down();
+            // GOAWAY tells which requests will be answered.
+            self.connection.as_mut().graceful_shutdown();
         }
     }
 
@@ -58,7 +62,7 @@ impl<C: WindDown> Drive<C> {
     fn hasten(&mut self) {
         let next = match self.watch.check(&self.patience) {
             Check::Until(next) => next.into(),
-            Check::Idle | Check::SlowHead | Check::Stuck => tokio::time::Instant::now(),
+            Check::Idle | Check::Stuck => tokio::time::Instant::now(),
         };
         if next < self.alarm.deadline() {
             self.alarm.as_mut().reset(next);
@@ -78,27 +82,29 @@ impl<C: WindDown> Drive<C> {
                 self.watch.closing();
                 self.wind_down();
             }
-            // The bytes now say that the head is at fault, and the answer takes the usual way.
-            Check::SlowHead => {
-                self.watch.blame_next(Fault::Slow);
-                self.watch.head_complete();
-            }
         }
         self.alarm.as_mut().reset(tokio::time::Instant::now() + self.patience.linger);
         false
     }
 }
 
-impl<C: WindDown> Future for Drive<C> {
+impl<I, B, S, E> Future for Drive<I, S, E>
+where
+    S: HttpService<Incoming, ResBody = B>,
+    S::Error: Into<Box<dyn Error + Send + Sync>>,
+    I: Read + Write + Unpin,
+    B: Body + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+    E: Http2ServerConnExec<S::Future, B>,
+{
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.get_mut();
         loop {
             match this.seat.mood(cx) {
-                Mood::Draining if C::IS_SAFE => this.wind_down(),
-                Mood::Open | Mood::Draining => {}
-                Mood::Closing => this.wind_down(),
+                Mood::Open => {}
+                Mood::Draining | Mood::Closing => this.wind_down(),
                 Mood::Over => return Poll::Ready(()),
             }
             if this.connection.as_mut().poll(cx).is_ready() {
@@ -114,38 +120,5 @@ impl<C: WindDown> Future for Drive<C> {
                 return Poll::Ready(());
             }
         }
-    }
-}
-
-impl<I, B, S> WindDown for http1::UpgradeableConnection<I, S>
-where
-    S: HttpService<Incoming, ResBody = B>,
-    S::Error: Into<Box<dyn Error + Send + Sync>>,
-    I: Read + Write + Unpin + Send + 'static,
-    B: Body + 'static,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-{
-    /// The client may have sent a request that is on its way.
-    const IS_SAFE: bool = false;
-
-    fn wind_down(self: Pin<&mut Self>) {
-        self.graceful_shutdown();
-    }
-}
-
-impl<I, B, S, E> WindDown for http2::Connection<I, S, E>
-where
-    S: HttpService<Incoming, ResBody = B>,
-    S::Error: Into<Box<dyn Error + Send + Sync>>,
-    I: Read + Write + Unpin,
-    B: Body + 'static,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-    E: Http2ServerConnExec<S::Future, B>,
-{
-    /// GOAWAY tells which requests will be answered.
-    const IS_SAFE: bool = true;
-
-    fn wind_down(self: Pin<&mut Self>) {
-        self.graceful_shutdown();
     }
 }

@@ -1,26 +1,34 @@
 //! Connections from clients: encrypted or not, HTTP/1.1 or HTTP/2, watched by the clock.
 
 mod drive;
+mod http1;
+mod inbound;
 mod line;
 mod socket;
 mod watch;
 
+#[cfg(test)]
+pub(crate) use http1::rehearse;
+pub(crate) use inbound::Inbound;
 pub(crate) use socket::Socket;
-pub(crate) use watch::{Turn, Watch};
+pub(crate) use watch::Turn;
 
 use crate::framing::Bounds;
 use crate::gate::Gate;
 use crate::plan::tls;
-use crate::proxy::{Visitor, serve};
+use crate::proxy::{Visitor, respond};
 use crate::server::{Core, CorePlan, Room, Seat};
 use bytes::BytesMut;
 use drive::Drive;
-use http::HeaderValue;
+use http::{HeaderValue, Request};
+use http1::Session;
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use line::Line;
 use rustls::ServerConfig;
 use std::cell::Cell;
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -28,7 +36,7 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
-use watch::Patience;
+use watch::{Patience, Watch};
 
 /// How every HTTP/2 connection starts.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -56,26 +64,40 @@ pub(crate) async fn attend<G: Gate>(
 ) {
     let plan = core.plan();
     let patience = plan.shared.config.timeouts.header;
-    // A connection that says nothing waits here, and holds next to nothing.
-    let start = tokio::time::timeout(patience, seat.unless_closed(greet(&core, stream, encryption))).await;
+    // A connection that says nothing waits here, and holds next to nothing; what encryption takes is boxed.
+    let greeting = Box::pin(seat.unless_closed(greet(&core, stream, encryption)));
+    let start = tokio::time::timeout(patience, greeting).await;
     let Ok(Some(Some((socket, spoken, first)))) = start else { return };
-    let watch = Arc::new(Watch::new());
     let is_encrypted = !matches!(socket, Socket::Plain(_));
-    let visitor = Rc::new(visitor(&core, &plan, peer, is_encrypted, &watch, room));
-    let service = service_fn(move |request| serve(Rc::clone(&visitor), request));
+    let visitor = Rc::new(visitor(&core, &plan, peer, is_encrypted, room));
     let timeouts = &plan.shared.config.timeouts;
     let patience =
         Patience { header: timeouts.header, idle: timeouts.idle, write: timeouts.write, linger: LINGER };
     if spoken == Spoken::Http2 {
-        let io = TokioIo::new(Line::http2(socket, Arc::clone(&watch), first));
-        Drive::new(plan.http2.serve_connection(io, service), watch, patience, seat).await;
+        Box::pin(attend_http2(visitor, &plan, patience, seat, (socket, first))).await;
     } else {
         let limits = &plan.shared.config.limits;
         let bounds = Bounds { headers: limits.headers, bytes: limits.header_bytes };
-        let io = TokioIo::new(Line::http1(socket, Arc::clone(&watch), bounds, first));
-        let connection = plan.http1.serve_connection(io, service).with_upgrades();
-        Drive::new(connection, watch, patience, seat).await;
+        Session::new(visitor, seat, bounds, patience, (socket, first)).run().await;
     }
+}
+
+async fn attend_http2<G: Gate>(
+    visitor: Rc<Visitor<G>>,
+    plan: &CorePlan<G>,
+    patience: Patience,
+    seat: Seat,
+    (socket, first): (Socket, BytesMut),
+) {
+    let watch = Arc::new(Watch::new());
+    let io = TokioIo::new(Line::new(socket, Arc::clone(&watch), first));
+    let seen = Arc::clone(&watch);
+    let service = service_fn(move |request: Request<Incoming>| {
+        // Its turn begins here and not when it is polled, so that turns are in order.
+        let (visitor, turn) = (Rc::clone(&visitor), seen.begin());
+        async move { Ok::<_, Infallible>(respond(&visitor, turn, request.map(Inbound::Http2)).await) }
+    });
+    Drive::new(plan.http2.serve_connection(io, service), watch, patience, seat).await;
 }
 
 fn visitor<G: Gate>(
@@ -83,7 +105,6 @@ fn visitor<G: Gate>(
     plan: &CorePlan<G>,
     peer: IpAddr,
     is_encrypted: bool,
-    watch: &Arc<Watch>,
     room: Room,
 ) -> Visitor<G> {
     let peer_text = HeaderValue::try_from(peer.to_string());
@@ -93,8 +114,8 @@ fn visitor<G: Gate>(
         peer_text: peer_text.unwrap_or_else(|_| HeaderValue::from_static("unknown")),
         is_trusted: plan.shared.trust.covers(peer),
         is_encrypted,
-        watch: Arc::clone(watch),
         alarm: Cell::default(),
+        handover: Cell::default(),
         visit: core.gate.connected(peer),
         _room: room,
     }

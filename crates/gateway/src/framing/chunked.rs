@@ -22,8 +22,9 @@ pub(crate) struct Chunked {
     line: Vec<u8>,
     trailers: usize,
     max_trailers: usize,
-    /// Where trailers are kept, if they are, and whether a size may be followed by spaces.
-    kept: Option<HeaderMap>,
+    kept: HeaderMap,
+    /// Whether a size may be followed by spaces.
+    is_lenient: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -39,28 +40,14 @@ enum State {
 }
 
 impl Chunked {
-    pub(crate) fn new(max_trailers: usize) -> Self {
-        let state = State::Size { digits: 0, value: 0 };
-        Self { state, extensions: 0, line: Vec::new(), trailers: 0, max_trailers, kept: None }
+    pub(crate) fn of_client(max_trailers: usize) -> Self {
+        let (state, kept) = (State::Size { digits: 0, value: 0 }, HeaderMap::new());
+        Self { state, extensions: 0, line: Vec::new(), trailers: 0, max_trailers, kept, is_lenient: false }
     }
 
-    /// A body whose trailers are wanted. Servers are forgiven spaces behind a size, which old ones leave there.
+    /// Servers are forgiven spaces behind a size, which old ones leave there.
     pub(crate) fn of_server(max_trailers: usize) -> Self {
-        Self { kept: Some(HeaderMap::new()), ..Self::new(max_trailers) }
-    }
-
-    /// Goes through `bytes` up to the end of the body; tells how many are part of it, and whether it ended.
-    pub(crate) fn advance(&mut self, bytes: &[u8]) -> Result<(usize, bool), Broken> {
-        let mut at = 0;
-        loop {
-            at += self.skip_to_data(&bytes[at..])?;
-            let here = usize::try_from(self.data()).unwrap_or(usize::MAX).min(bytes.len() - at);
-            if here == 0 {
-                return Ok((at, self.is_over()));
-            }
-            self.took(here);
-            at += here;
-        }
+        Self { is_lenient: true, ..Self::of_client(max_trailers) }
     }
 
     /// Goes through what stands between data; tells how many bytes that is.
@@ -89,12 +76,12 @@ impl Chunked {
     }
 
     pub(crate) fn has_trailers(&self) -> bool {
-        self.kept.as_ref().is_some_and(|kept| !kept.is_empty())
+        !self.kept.is_empty()
     }
 
-    /// The trailers, if they were wanted and there were any.
+    /// The trailers, if there were any.
     pub(crate) fn take_trailers(&mut self) -> Option<HeaderMap> {
-        self.kept.take().filter(|kept| !kept.is_empty())
+        Some(std::mem::take(&mut self.kept)).filter(|kept| !kept.is_empty())
     }
 
     fn step(&mut self, byte: u8) -> Result<State, Broken> {
@@ -120,7 +107,7 @@ impl Chunked {
             None if digits == 0 => Err(Broken("a chunk without a size")),
             None if byte == b'\r' => Ok(State::SizeEnd { value }),
             None if byte == b';' => Ok(State::Extension { value }),
-            None if self.kept.is_some() && b" \t".contains(&byte) => Ok(State::Extension { value }),
+            None if self.is_lenient && b" \t".contains(&byte) => Ok(State::Extension { value }),
             None => Err(Broken("a chunk whose size is no number")),
         }
     }
@@ -152,12 +139,10 @@ impl Chunked {
         if !is_token(&line[..colon]) || !is_plain(&line[colon + 1..]) {
             return Err(Broken("a malformed trailer"));
         }
-        if let Some(kept) = &mut self.kept {
-            let name = HeaderName::from_bytes(&line[..colon]);
-            let value = HeaderValue::from_bytes(line[colon + 1..].trim_ascii());
-            let (Ok(name), Ok(value)) = (name, value) else { return Err(Broken("a malformed trailer")) };
-            kept.append(name, value);
-        }
+        let name = HeaderName::from_bytes(&line[..colon]);
+        let value = HeaderValue::from_bytes(line[colon + 1..].trim_ascii());
+        let (Ok(name), Ok(value)) = (name, value) else { return Err(Broken("a malformed trailer")) };
+        self.kept.append(name, value);
         self.line.clear();
         Ok(State::Trailers)
     }
@@ -168,8 +153,24 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    impl Chunked {
+        /// Goes through `bytes` up to the end of the body; tells how many are part of it, and whether it ended.
+        fn advance(&mut self, bytes: &[u8]) -> Result<(usize, bool), Broken> {
+            let mut at = 0;
+            loop {
+                at += self.skip_to_data(&bytes[at..])?;
+                let here = usize::try_from(self.data()).unwrap_or(usize::MAX).min(bytes.len() - at);
+                if here == 0 {
+                    return Ok((at, self.is_over()));
+                }
+                self.took(here);
+                at += here;
+            }
+        }
+    }
+
     fn end(body: &[u8]) -> Result<(usize, bool), Broken> {
-        Chunked::new(64).advance(body)
+        Chunked::of_client(64).advance(body)
     }
 
     #[test]
@@ -219,7 +220,7 @@ mod tests {
             body.extend(b"0\r\nA: b\r\n\r\n");
             let whole = body.len();
             body.extend(b"GET / HTTP/1.1");
-            let (mut chunked, mut at) = (Chunked::new(64), 0);
+            let (mut chunked, mut at) = (Chunked::of_client(64), 0);
             for cut in cuts.iter().cycle() {
                 let piece = &body[at..(at + cut).min(body.len())];
                 let (consumed, ended) = chunked.advance(piece).unwrap();

@@ -1,7 +1,8 @@
 //! The head of an HTTP/1 request, read strictly: what two readers could understand differently is refused.
 
-use super::Fault;
+use super::{Fault, Wish};
 use memchr::memchr;
+use std::ops::Range;
 
 /// How large a head may be.
 #[derive(Clone, Copy, Debug)]
@@ -20,18 +21,34 @@ pub(crate) enum Framed {
 }
 
 /// What the bytes at the start of a request are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Scan {
     /// Not all of a head yet.
     Partial,
-    /// A head of that many bytes.
-    Head { length: usize, body: Framed, upgrade: bool },
+    /// A head.
+    Head(Outline),
     /// No head that is let in.
     Fault(Fault),
 }
 
-/// Reads the head at the start of `bytes`.
-pub(crate) fn scan(bytes: &[u8], bounds: Bounds) -> Scan {
+/// Where the parts of a head are, and what it says about its request and the connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Outline {
+    pub(crate) length: usize,
+    pub(crate) method: Range<usize>,
+    pub(crate) target: Range<usize>,
+    pub(crate) is_1_1: bool,
+    pub(crate) body: Framed,
+    pub(crate) wish: Wish,
+    pub(crate) takes_trailers: bool,
+}
+
+/// Where the names and values of fields are.
+pub(crate) type Places = Vec<(Range<usize>, Range<usize>)>;
+
+/// Reads the head at the start of `bytes`, and notes where its fields are.
+pub(crate) fn scan(bytes: &[u8], bounds: Bounds, fields: &mut Places) -> Scan {
+    fields.clear();
     let mut facts = Facts::default();
     let mut rest = bytes;
     let mut count = 0_usize;
@@ -40,12 +57,13 @@ pub(crate) fn scan(bytes: &[u8], bounds: Bounds) -> Scan {
             return Scan::Fault(Fault::TooLarge);
         }
         let Some(line) = rest[..end].strip_suffix(b"\r") else { return Scan::Fault(Fault::LineEnd) };
+        let start = bytes.len() - rest.len();
         rest = &rest[end + 1..];
         if count > 0 && line.is_empty() {
             let length = bytes.len() - rest.len();
             return facts.conclude(length).unwrap_or_else(Scan::Fault);
         }
-        let read = if count == 0 { facts.request_line(line) } else { facts.header(line) };
+        let read = if count == 0 { facts.request_line(line) } else { facts.header(line, start, fields) };
         if let Err(fault) = read {
             return Scan::Fault(fault);
         }
@@ -74,11 +92,14 @@ pub(crate) fn end_of(bytes: &[u8], from: usize) -> Option<usize> {
 /// What the lines of a head say about its framing.
 #[derive(Default)]
 struct Facts {
+    method: Range<usize>,
+    target: Range<usize>,
     is_1_1: bool,
     host: Option<()>,
     length: Option<u64>,
     chunked: bool,
-    upgrade: bool,
+    wish: Wish,
+    takes_trailers: bool,
 }
 
 impl Facts {
@@ -100,10 +121,12 @@ impl Facts {
             }
             _ => return Err(Fault::RequestLine),
         }
+        self.method = 0..method_end;
+        self.target = method_end + 1..method_end + 1 + target_end;
         if method == b"CONNECT" { Err(Fault::Connect) } else { Ok(()) }
     }
 
-    fn header(&mut self, line: &[u8]) -> Result<(), Fault> {
+    fn header(&mut self, line: &[u8], start: usize, fields: &mut Places) -> Result<(), Fault> {
         if matches!(line, [b' ' | b'\t', ..]) {
             return Err(Fault::Folded);
         }
@@ -115,14 +138,23 @@ impl Facts {
         if !is_plain(value) {
             return Err(if value.contains(&b'\r') { Fault::LineEnd } else { Fault::Header });
         }
+        let padding = value.len() - value.trim_ascii_start().len();
+        let value = value.trim_ascii();
+        let at = start + colon + 1 + padding;
+        fields.push((start..start + colon, at..at + value.len()));
         match name.len() {
-            4 if name.eq_ignore_ascii_case(b"host") => self.host(value.trim_ascii()),
-            7 if name.eq_ignore_ascii_case(b"upgrade") => {
-                self.upgrade = true;
+            2 if name.eq_ignore_ascii_case(b"te") => {
+                let mut words = value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+                self.takes_trailers |= words.any(|word| word.eq_ignore_ascii_case(b"trailers"));
                 Ok(())
             }
-            14 if name.eq_ignore_ascii_case(b"content-length") => self.length(value.trim_ascii()),
-            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => self.encoding(value.trim_ascii()),
+            4 if name.eq_ignore_ascii_case(b"host") => self.host(value),
+            10 if name.eq_ignore_ascii_case(b"connection") => {
+                self.wish.hear(value);
+                Ok(())
+            }
+            14 if name.eq_ignore_ascii_case(b"content-length") => self.length(value),
+            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => self.encoding(value),
             _ => Ok(()),
         }
     }
@@ -164,7 +196,8 @@ impl Facts {
             (true, None) => Framed::Chunked,
             (false, length) => Framed::Length(length.unwrap_or(0)),
         };
-        Ok(Scan::Head { length, body, upgrade: self.upgrade && self.is_1_1 })
+        let Self { method, target, is_1_1, wish, takes_trailers, .. } = self;
+        Ok(Scan::Head(Outline { length, method, target, is_1_1, body, wish, takes_trailers }))
     }
 }
 
@@ -220,7 +253,7 @@ mod tests {
     const BOUNDS: Bounds = Bounds { headers: 4, bytes: 256 };
 
     fn fault(head: &str) -> Option<Fault> {
-        match scan(head.as_bytes(), BOUNDS) {
+        match scan(head.as_bytes(), BOUNDS, &mut Vec::new()) {
             Scan::Fault(fault) => Some(fault),
             _ => None,
         }
@@ -228,8 +261,8 @@ mod tests {
 
     #[test]
     fn tells_how_the_body_ends() {
-        let framed = |head: &str| match scan(head.as_bytes(), BOUNDS) {
-            Scan::Head { body, .. } => Some(body),
+        let framed = |head: &str| match scan(head.as_bytes(), BOUNDS, &mut Vec::new()) {
+            Scan::Head(outline) => Some(outline.body),
             _ => None,
         };
         assert_eq!(framed("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), Some(Framed::Length(0)));
@@ -301,16 +334,29 @@ mod tests {
         fn a_head_is_partial_until_its_last_byte(cut in 0..61_usize, tail in "[a-z]{0,9}") {
             let head = "PUT /p HTTP/1.1\r\nHost: a.example\r\nContent-Length: 5\r\nX: y\r\n\r\n";
             prop_assert_eq!(head.len(), 61);
-            prop_assert_eq!(scan(&head.as_bytes()[..cut], BOUNDS), Scan::Partial);
+            let mut fields = Vec::new();
+            prop_assert_eq!(scan(&head.as_bytes()[..cut], BOUNDS, &mut fields), Scan::Partial);
             prop_assert_eq!(end_of(&head.as_bytes()[..cut], 0), None);
             prop_assert_eq!(end_of(format!("{head}{tail}").as_bytes(), cut), Some(61));
-            let whole = Scan::Head { length: 61, body: Framed::Length(5), upgrade: false };
-            prop_assert_eq!(scan(format!("{head}{tail}").as_bytes(), BOUNDS), whole);
+            let outline = Outline {
+                length: 61,
+                method: 0..3,
+                target: 4..6,
+                is_1_1: true,
+                body: Framed::Length(5),
+                wish: Wish::default(),
+                takes_trailers: false,
+            };
+            let whole = format!("{head}{tail}");
+            prop_assert_eq!(scan(whole.as_bytes(), BOUNDS, &mut fields), Scan::Head(outline));
+            let fields: Vec<(&str, &str)> =
+                fields.into_iter().map(|(name, value)| (&whole[name], &whole[value])).collect();
+            prop_assert_eq!(fields, [("Host", "a.example"), ("Content-Length", "5"), ("X", "y")]);
         }
 
         #[test]
         fn any_bytes_can_be_scanned(bytes in prop::collection::vec(prop::sample::select(b"GET /HTP1.\r\n:a \t\0".to_vec()), 0..300)) {
-            if let Scan::Head { length, .. } = scan(&bytes, BOUNDS) {
+            if let Scan::Head(Outline { length, .. }) = scan(&bytes, BOUNDS, &mut Vec::new()) {
                 prop_assert!(length <= bytes.len() && bytes[..length].ends_with(b"\r\n\r\n"));
             }
         }

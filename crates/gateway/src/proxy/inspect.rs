@@ -2,13 +2,14 @@
 
 use super::answer::Answer;
 use super::headers::Seen;
+use crate::downstream::Inbound;
 use crate::framing::is_host;
 use crate::gate::BodySize;
 use http::header::{CONTENT_LENGTH, EXPECT, HOST};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, Version};
+use http_body::Body;
 use http_body_util::{BodyExt, Limited};
-use hyper::body::{Body, Incoming};
 use std::time::Duration;
 use tollgate_config::gateway::{Limits, Operations};
 use tollgate_core::cost::{Operation, s3};
@@ -39,7 +40,7 @@ impl Inspected {
 pub(super) fn inspect(
     parts: &Parts,
     seen: Seen,
-    body: &Incoming,
+    body: &Inbound,
     limits: &Limits,
 ) -> Result<Inspected, Box<Answer>> {
     let host = host(parts).map_err(|reason| bad(reason, body))?;
@@ -99,21 +100,21 @@ fn host(parts: &Parts) -> Result<Option<HeaderValue>, &'static str> {
     if is_host(host.as_bytes()) { Ok(Some(host)) } else { Err("bad_host") }
 }
 
-fn bad(reason: &'static str, body: &Incoming) -> Box<Answer> {
+fn bad(reason: &'static str, body: &Inbound) -> Box<Answer> {
     let message = "the request does not say clearly what it is for";
     Answer::client(StatusCode::BAD_REQUEST, reason, message).closing_unless_read(body).into()
 }
 
 impl Answer {
     /// The connection can only go on if nothing of the request is left on it.
-    pub(super) fn closing_unless_read(self, body: &Incoming) -> Self {
+    pub(super) fn closing_unless_read(self, body: &Inbound) -> Self {
         if body.is_end_stream() { self } else { self.closing() }
     }
 }
 
 /// What becomes of the body of a refused request: a small one that is coming anyway is read, so that the
 /// connection can go on; any other is left, and the connection closed.
-pub(super) async fn settle_body(answer: Answer, body: Incoming, inspected: &Inspected) -> Answer {
+pub(super) async fn settle_body(answer: Answer, body: Inbound, inspected: &Inspected) -> Answer {
     match inspected.size {
         BodySize::Known(0) => answer,
         BodySize::Known(bytes) if bytes <= MAX_READ && !inspected.expects => {

@@ -16,7 +16,6 @@ mod upgrade;
 mod upload;
 mod visitor;
 
-pub(crate) use headers::lists;
 pub(crate) use inspect::operation_of;
 pub(crate) use outgoing::Outgoing;
 pub(crate) use patience::Alarm;
@@ -24,7 +23,7 @@ pub(crate) use request_id::RequestIds;
 pub(crate) use upload::Upload;
 pub(crate) use visitor::Visitor;
 
-use crate::downstream::Turn;
+use crate::downstream::{Inbound, Turn};
 use crate::gate::{Admission, BodySize, Gate, RequestInfo, Verdict};
 use crate::plan::is_ambiguous;
 use crate::server::{Core, CorePlan};
@@ -37,14 +36,11 @@ use http::header::{CONNECTION, CONTENT_TYPE, HeaderName};
 use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode, Version};
 use http_body::Body;
-use hyper::body::Incoming;
-use hyper::upgrade::OnUpgrade;
 use inspect::Inspected;
 use journey::Journey;
-use std::convert::Infallible;
 use std::error::Error;
-use std::future::Future;
 use std::rc::Rc;
+use tokio::sync::oneshot;
 use upload::Terms;
 
 /// An error of a body, which hyper only passes on.
@@ -53,18 +49,15 @@ pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 /// `X-Request-Id`
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-type Reply<G> = Response<Outgoing<<G as Gate>::Ticket>>;
+/// An answer.
+pub(crate) type Reply<G> = Response<Outgoing<<G as Gate>::Ticket>>;
 
-/// Answers a request. Its turn begins here and not when it is polled, so that turns are in order.
-pub(crate) fn serve<G: Gate>(
-    visitor: Rc<Visitor<G>>,
-    request: Request<Incoming>,
-) -> impl Future<Output = Result<Reply<G>, Infallible>> {
-    let turn = visitor.watch.begin();
-    async move { Ok(respond(&visitor, turn, request).await) }
-}
-
-async fn respond<G: Gate>(visitor: &Rc<Visitor<G>>, turn: Turn, request: Request<Incoming>) -> Reply<G> {
+/// Answers a request.
+pub(crate) async fn respond<G: Gate>(
+    visitor: &Rc<Visitor<G>>,
+    turn: Turn,
+    request: Request<Inbound>,
+) -> Reply<G> {
     let core = &visitor.core;
     let plan = core.plan();
     let journey = Rc::new(Journey::new(&core.duties, turn));
@@ -73,15 +66,12 @@ async fn respond<G: Gate>(visitor: &Rc<Visitor<G>>, turn: Turn, request: Request
     let seen = Seen::of(&parts.headers);
     let is_grpc = is_grpc(seen.get(&parts.headers, &CONTENT_TYPE));
     let id = core.ids.of(seen.get(&parts.headers, &X_REQUEST_ID));
-    let asks = upgrade::is_asked_for(&parts, seen, &body);
-    let upgrades = asks && upgrade::is_allowed(&parts, &plan.shared.config.upgrades);
+    let upgrades = upgrade::is_asked_for(&parts, seen, &body)
+        && upgrade::is_allowed(&parts, &plan.shared.config.upgrades);
     note_request(&journey, visitor, &parts, &id);
     let passed = pass(visitor, &plan, &mut parts, seen, body, &journey, &id, upgrades).await;
     let mut response = passed.unwrap_or_else(|answer| own(core, *answer, &journey, is_grpc, is_http2));
     journey.answered(response.status(), is_http2);
-    if asks {
-        visitor.watch.decide_upgrade(response.status() == StatusCode::SWITCHING_PROTOCOLS);
-    }
     response.headers_mut().insert(X_REQUEST_ID, id);
     if core.registry.is_draining() && !is_http2 && response.status() != StatusCode::SWITCHING_PROTOCOLS {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -96,7 +86,7 @@ async fn pass<G: Gate>(
     plan: &Rc<CorePlan<G>>,
     parts: &mut Parts,
     seen: Seen,
-    body: Incoming,
+    body: Inbound,
     journey: &Rc<Journey<G::Ticket>>,
     id: &HeaderValue,
     upgrades: bool,
@@ -180,7 +170,7 @@ async fn forward<G: Gate>(
     number: usize,
     parts: &mut Parts,
     seen: Seen,
-    body: Incoming,
+    body: Inbound,
     journey: &Rc<Journey<G::Ticket>>,
     id: &HeaderValue,
     inspected: Inspected,
@@ -188,7 +178,6 @@ async fn forward<G: Gate>(
 ) -> Result<Reply<G>, Box<Answer>> {
     let config = &plan.shared.config;
     let route = &config.routes[number];
-    let client_end = parts.extensions.remove::<OnUpgrade>().filter(|_| upgrades);
     let (manners, added) =
         forward::prepare(parts, seen, visitor, inspected.host, route.preserve_host, id, upgrades);
     let terms = Terms {
@@ -209,11 +198,13 @@ async fn forward<G: Gate>(
     };
     let (response, lease) = exchange.run(&mut outbound).await?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        let Some(ends) = client_end.zip(lease.into_raw()) else {
+        let Some(server) = lease.into_raw().filter(|_| upgrades) else {
             let message = "the server changed the protocol without being asked";
             return Err(Answer::upstream(StatusCode::BAD_GATEWAY, "upstream_failed", message).into());
         };
-        tunnel::open(ends, Rc::clone(journey), Rc::clone(visitor), config.timeouts.tunnel);
+        let (give, client) = oneshot::channel();
+        visitor.handover.set(Some(give));
+        tunnel::open((client, server), Rc::clone(journey), Rc::clone(visitor), config.timeouts.tunnel);
         return Ok(upgrade::agreed(response, journey));
     }
     let patience = route.read_timeout.unwrap_or(config.timeouts.read);
@@ -277,7 +268,7 @@ fn note_request<G: Gate>(
 
 impl BodySize {
     /// Of a body that has not been read yet.
-    fn of(body: &Incoming) -> Self {
+    fn of(body: &Inbound) -> Self {
         if body.is_end_stream() {
             return Self::Known(0);
         }

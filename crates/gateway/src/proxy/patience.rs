@@ -11,7 +11,7 @@ pub(crate) struct Alarm(Option<Pin<Box<Sleep>>>);
 
 impl Alarm {
     /// Whether it is that late. Whoever polls is woken when it is.
-    pub(super) fn is_past(&mut self, deadline: Instant, cx: &mut Context<'_>) -> bool {
+    pub(crate) fn is_past(&mut self, deadline: Instant, cx: &mut Context<'_>) -> bool {
         let deadline = deadline.into();
         let sleep = self.0.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
         if sleep.deadline() > deadline {

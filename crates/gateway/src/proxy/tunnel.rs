@@ -5,14 +5,13 @@ use super::journey::Journey;
 use crate::downstream::Socket;
 use crate::gate::{Gate, Ticket};
 use bytes::Bytes;
-use hyper::upgrade::OnUpgrade;
-use hyper_util::rt::TokioIo;
 use std::cell::Cell;
 use std::io;
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 /// Bytes that are taken at a time in each direction.
@@ -21,10 +20,10 @@ const BUFFER: usize = 16 * 1024;
 /// How long one direction may be still when the other has ended.
 const HALF_CLOSED: Duration = Duration::from_secs(5);
 
-/// Connects the two ends once the client's is upgraded, beginning with what the server has said already, until both are closed or nothing moves for `patience`. The
+/// Connects the two ends once the client's is upgraded, beginning with what both have said already, until both are closed or nothing moves for `patience`. The
 /// connection lasts, as far as the gate and the limits are concerned.
 pub(crate) fn open<G: Gate>(
-    (client, (server, first)): (OnUpgrade, (Socket, Bytes)),
+    (client, server): (oneshot::Receiver<(Socket, Bytes)>, (Socket, Bytes)),
     journey: Rc<Journey<G::Ticket>>,
     visitor: Rc<Visitor<G>>,
     patience: Duration,
@@ -34,26 +33,27 @@ pub(crate) fn open<G: Gate>(
         let counters = &journey.duties().counters;
         counters.tunnels_active.up();
         if let Ok(client) = client.await {
-            run(TokioIo::new(client), server, &first, &journey, patience).await;
+            run(client, server, &journey, patience).await;
         }
         counters.tunnels_active.down();
         drop((visitor, seat));
     });
 }
 
-async fn run<T, C>(client: C, server: Socket, first: &[u8], journey: &Journey<T>, patience: Duration)
-where
-    T: Ticket,
-    C: AsyncRead + AsyncWrite,
-{
+async fn run<T: Ticket>(
+    (client, from_client_first): (Socket, Bytes),
+    (server, from_server_first): (Socket, Bytes),
+    journey: &Journey<T>,
+    patience: Duration,
+) {
     let moved = Cell::new(Instant::now());
     let (mut from_client, mut to_client) = tokio::io::split(client);
     let (mut from_server, mut to_server) = tokio::io::split(server);
-    let up = copy(&[], &mut from_client, &mut to_server, |bytes| {
+    let up = copy(&from_client_first, &mut from_client, &mut to_server, |bytes| {
         moved.set(Instant::now());
         journey.sent(bytes, moved.get().into());
     });
-    let down = copy(first, &mut from_server, &mut to_client, |bytes| {
+    let down = copy(&from_server_first, &mut from_server, &mut to_client, |bytes| {
         moved.set(Instant::now());
         journey.received(bytes);
     });

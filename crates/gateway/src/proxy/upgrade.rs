@@ -3,18 +3,18 @@
 use super::headers::{Seen, lists};
 use super::journey::Journey;
 use super::outgoing::Outgoing;
+use crate::downstream::Inbound;
 use crate::gate::Ticket;
 use bytes::Bytes;
 use http::header::{CONNECTION, UPGRADE};
 use http::request::Parts;
 use http::{HeaderValue, Response, Version};
 use http_body::Body;
-use hyper::body::Incoming;
 use std::rc::Rc;
 
 /// Whether the client wants another protocol on this connection. Only a request without a body can: where the
 /// other protocol would start must be clear.
-pub(super) fn is_asked_for(parts: &Parts, seen: Seen, body: &Incoming) -> bool {
+pub(super) fn is_asked_for(parts: &Parts, seen: Seen, body: &Inbound) -> bool {
     parts.version == Version::HTTP_11 && seen.has(&UPGRADE) && body.is_end_stream()
 }
 

@@ -1,10 +1,10 @@
 use super::journey::{Journey, Trouble};
 use super::patience::Patience;
 use super::{BoxError, headers};
+use crate::downstream::Inbound;
 use crate::gate::Ticket;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use hyper::body::Incoming;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// The body of a request on its way to a server: counted, and cut off if it is too large or too slow.
 pub(crate) struct Upload<T: Ticket> {
     /// None for a request without a body.
-    inner: Option<Incoming>,
+    inner: Option<Inbound>,
     journey: Rc<Journey<T>>,
     pace: Pace,
     limit: Option<u64>,
@@ -38,7 +38,7 @@ pub(crate) struct Terms {
 }
 
 impl<T: Ticket> Upload<T> {
-    pub(crate) fn new(body: Incoming, journey: &Rc<Journey<T>>, terms: Terms) -> Self {
+    pub(crate) fn new(body: Inbound, journey: &Rc<Journey<T>>, terms: Terms) -> Self {
         let inner = Some(body).filter(|body| !body.is_end_stream());
         Self { inner, ..Self::empty(journey, terms) }
     }

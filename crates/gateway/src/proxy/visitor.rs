@@ -1,12 +1,13 @@
 use super::Alarm;
-use crate::downstream::Watch;
+use crate::downstream::Socket;
 use crate::gate::{Gate, Refusal};
 use crate::server::{Core, Room};
+use bytes::Bytes;
 use http::HeaderValue;
 use std::cell::Cell;
 use std::net::IpAddr;
 use std::rc::Rc;
-use std::sync::Arc;
+use tokio::sync::oneshot;
 
 /// Who is at the other end of a connection.
 pub(crate) struct Visitor<G: Gate> {
@@ -16,9 +17,10 @@ pub(crate) struct Visitor<G: Gate> {
     /// Whether it is a proxy whose word is taken.
     pub(crate) is_trusted: bool,
     pub(crate) is_encrypted: bool,
-    pub(crate) watch: Arc<Watch>,
     /// For requests that wait for a server, one after the other.
     pub(crate) alarm: Cell<Option<Alarm>>,
+    /// Who wants to have the connection, with what was read ahead, once the answer is sent that makes it a tunnel.
+    pub(crate) handover: Cell<Option<oneshot::Sender<(Socket, Bytes)>>>,
     /// Held for as long as the connection lasts.
     pub(crate) visit: Result<G::Visit, Box<Refusal>>,
     pub(crate) _room: Room,

@@ -5,7 +5,7 @@ use crate::plan::Plan;
 use crate::proxy::{RequestIds, Upload};
 use crate::stats::Counters;
 use crate::upstream::{Fleet, LocalExecutor};
-use hyper::server::conn::{http1, http2};
+use hyper::server::conn::http2;
 use hyper_util::rt::TokioTimer;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,15 +20,9 @@ const CONNECTION_WINDOW: u32 = 1024 * 1024;
 /// How much of a response is kept ready for an HTTP/2 client.
 const SEND_BUFFER: usize = 256 * 1024;
 
-/// The least that hyper wants to be allowed to read ahead on an HTTP/1 connection.
-const READ_BUFFER: usize = 64 * 1024;
-
 /// How often an HTTP/2 client is asked whether it is still there, and how long it may take to say so.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// The most header fields that hyper can take without allocating.
-const USUAL_HEADERS: usize = 100;
 
 /// What one thread has for its own.
 pub(crate) struct Core<G: Gate> {
@@ -53,7 +47,6 @@ pub(crate) struct Duties {
 pub(crate) struct CorePlan<G: Gate> {
     pub(crate) shared: Arc<Plan>,
     fleets: Vec<Fleet<Upload<G::Ticket>>>,
-    pub(crate) http1: http1::Builder,
     pub(crate) http2: http2::Builder<LocalExecutor>,
 }
 
@@ -106,25 +99,14 @@ impl<G: Gate> CorePlan<G> {
             before.fleets.get(at)
         };
         let fleets = plan.groups.iter().map(|group| Fleet::new(group, known(&group.name), number)).collect();
-        let (http1, http2) = (http1(&plan), http2(&plan));
-        Self { shared: plan, fleets, http1, http2 }
+        let http2 = http2(&plan);
+        Self { shared: plan, fleets, http2 }
     }
 
     /// The servers that a route leads to.
     pub(crate) fn fleet_of(&self, route: usize) -> &Fleet<Upload<G::Ticket>> {
         &self.fleets[self.shared.destinations[route]]
     }
-}
-
-fn http1(plan: &Plan) -> http1::Builder {
-    let limits = &plan.config.limits;
-    let mut builder = http1::Builder::new();
-    // Timeouts and limits of heads are kept before hyper sees them.
-    builder.header_read_timeout(None).max_buf_size(READ_BUFFER.max(limits.header_bytes * 2));
-    if limits.headers > USUAL_HEADERS {
-        builder.max_headers(limits.headers);
-    }
-    builder
 }
 
 fn http2(plan: &Plan) -> http2::Builder<LocalExecutor> {

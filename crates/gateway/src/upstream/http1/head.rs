@@ -1,5 +1,5 @@
-use super::inflow::Inflow;
-use crate::proxy::lists;
+use crate::framing::Wish;
+use crate::message::Inflow;
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, HeaderName, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Version};
@@ -36,7 +36,7 @@ impl Head {
         let mut wish = Wish::default();
         for field in head.headers.iter() {
             let name = HeaderName::from_bytes(field.name.as_bytes()).map_err(|_| "a malformed name")?;
-            if name == CONNECTION && wish.hears(field.value) {
+            if name == CONNECTION && wish.hear(field.value) {
                 continue;
             }
             let value = HeaderValue::from_maybe_shared(bytes.slice_ref(field.value));
@@ -44,7 +44,8 @@ impl Head {
         }
         let version = if head.version == Some(0) { Version::HTTP_10 } else { Version::HTTP_11 };
         let (inflow, is_clear) = framing(&mut headers, method, status, version)?;
-        let stays = is_clear && !matches!(inflow, Inflow::UntilClosed) && wish.stays(&headers, version);
+        let stays =
+            is_clear && !matches!(inflow, Inflow::UntilClosed) && wish.stays(version != Version::HTTP_10);
         let mut response = Response::new(());
         *response.status_mut() = status;
         *response.headers_mut() = headers;
@@ -98,32 +99,6 @@ fn length(value: &HeaderValue) -> Result<u64, &'static str> {
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
     let text = value.to_str().ok().filter(|_| is_number);
     text.and_then(|text| text.parse().ok()).ok_or("a length that is no number")
-}
-
-/// What the server has in mind with the connection.
-#[derive(Default)]
-struct Wish {
-    closes: bool,
-    keeps: bool,
-}
-
-impl Wish {
-    /// Whether a `Connection` field says nothing but that, as nearly all do: then it goes no further.
-    fn hears(&mut self, value: &[u8]) -> bool {
-        let (closes, keeps) =
-            (value.eq_ignore_ascii_case(b"close"), value.eq_ignore_ascii_case(b"keep-alive"));
-        self.closes |= closes;
-        self.keeps |= keeps;
-        closes || keeps
-    }
-
-    /// Whether the server will take another request; `headers` hold the fields that say more.
-    fn stays(&self, headers: &HeaderMap, version: Version) -> bool {
-        if self.closes || lists(headers, &CONNECTION, "close") {
-            return false;
-        }
-        version != Version::HTTP_10 || self.keeps || lists(headers, &CONNECTION, "keep-alive")
-    }
 }
 
 #[cfg(test)]

@@ -1,20 +1,18 @@
 //! HTTP/1 as it is spoken to servers: one request at a time on a connection, by whoever waits for the response.
 
 mod head;
-mod inflow;
-mod outflow;
 
 use crate::downstream::Socket;
 use crate::framing::end_of;
+use crate::message::{Inflow, Outflow, Rest, Step, write_field};
 use crate::proxy::BoxError;
 use crate::upstream::Added;
 use bytes::{Bytes, BytesMut};
 use head::Head;
+use http::header::{CONTENT_LENGTH, HOST, HeaderName, TRANSFER_ENCODING};
 use http::request::Parts;
-use http::{Method, Response, StatusCode};
+use http::{HeaderValue, Method, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
-use inflow::{Inflow, Step};
-use outflow::Outflow;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io;
@@ -117,7 +115,7 @@ impl<B> Http1<B> {
 
     /// Whether the response has come to its end.
     pub(super) const fn is_over(&self) -> bool {
-        matches!(self.inflow, Inflow::Over)
+        self.inflow.is_over()
     }
 
     pub(super) fn size_hint(&self) -> SizeHint {
@@ -163,7 +161,13 @@ where
         added: &Added,
         body: B,
     ) -> Result<Response<()>, Failure> {
-        self.outflow.start(parts, added, body);
+        let rest = match body.size_hint().exact() {
+            _ if body.is_end_stream() => Rest::Nothing,
+            Some(length) => Rest::Sized(length),
+            None => Rest::Chunks { with_trailers: true },
+        };
+        // If the connection turns out to be dead, the body is needed again as it is.
+        self.outflow.start(body, rest, false, |text| write_head(text, parts, added, rest));
         poll_fn(|cx| self.poll_head(&parts.method, cx)).await
     }
 
@@ -212,6 +216,29 @@ where
             }
         }
     }
+}
+
+fn write_head(text: &mut Vec<u8>, parts: &Parts, added: &Added, rest: Rest) {
+    text.extend_from_slice(parts.method.as_str().as_bytes());
+    text.push(b' ');
+    let target = parts.uri.path_and_query().map_or("/", |target| target.as_str());
+    text.extend_from_slice(target.as_bytes());
+    text.extend_from_slice(b" HTTP/1.1\r\n");
+    if let Some(host) = &added.host {
+        write_field(text, &HOST, host);
+    }
+    let is_told_anew = |name: &HeaderName| [HOST, CONTENT_LENGTH, TRANSFER_ENCODING].contains(name);
+    let fields = parts.headers.iter().filter(|(name, _)| !is_told_anew(name));
+    fields.chain(added.fields()).for_each(|(name, value)| write_field(text, name, value));
+    match rest {
+        Rest::Sized(length) => write_field(text, &CONTENT_LENGTH, &length.into()),
+        Rest::Chunks { .. } => write_field(text, &TRANSFER_ENCODING, &HeaderValue::from_static("chunked")),
+        Rest::Nothing if parts.headers.contains_key(CONTENT_LENGTH) => {
+            write_field(text, &CONTENT_LENGTH, &0.into());
+        }
+        Rest::Nothing | Rest::UntilClosed => {}
+    }
+    text.extend_from_slice(b"\r\n");
 }
 
 /// Whether another head will follow.

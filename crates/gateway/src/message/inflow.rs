@@ -5,20 +5,20 @@ use http_body::{Frame, SizeHint};
 /// The most bytes of the trailers of a response.
 const MAX_TRAILERS: usize = 64 * 1024;
 
-/// The body of a response, by how its end is told.
+/// The body of a message, by how its end is told.
 #[derive(Debug)]
-pub(super) enum Inflow {
+pub(crate) enum Inflow {
     /// It has ended.
     Over,
     /// So many bytes are left.
     Sized(u64),
     Chunked(Box<Chunked>),
-    /// It ends when the server closes the connection.
+    /// It ends when the sender closes the connection.
     UntilClosed,
 }
 
 /// What can be done about a body now.
-pub(super) enum Step {
+pub(crate) enum Step {
     /// A piece of it.
     Frame(Frame<Bytes>),
     End,
@@ -27,16 +27,26 @@ pub(super) enum Step {
 }
 
 impl Inflow {
-    pub(super) const fn sized(length: u64) -> Self {
+    pub(crate) const fn sized(length: u64) -> Self {
         if length == 0 { Self::Over } else { Self::Sized(length) }
     }
 
-    pub(super) fn chunked() -> Self {
+    /// The chunks of a server.
+    pub(crate) fn chunked() -> Self {
         Self::Chunked(Box::new(Chunked::of_server(MAX_TRAILERS)))
     }
 
+    /// The chunks of a client.
+    pub(crate) fn chunked_strictly(max_trailers: usize) -> Self {
+        Self::Chunked(Box::new(Chunked::of_client(max_trailers)))
+    }
+
+    pub(crate) const fn is_over(&self) -> bool {
+        matches!(self, Self::Over)
+    }
+
     /// Takes the next piece out of what was read.
-    pub(super) fn next(&mut self, read: &mut BytesMut) -> Result<Step, &'static str> {
+    pub(crate) fn next(&mut self, read: &mut BytesMut) -> Result<Step, &'static str> {
         let frame = match self {
             Self::Over => return Ok(Step::End),
             Self::UntilClosed if read.is_empty() => return Ok(Step::More),
@@ -69,8 +79,8 @@ impl Inflow {
         Ok(Step::Frame(frame))
     }
 
-    /// The server has closed the connection; whether that is the end of the body.
-    pub(super) fn closed(&mut self) -> bool {
+    /// The sender has closed the connection; whether that is the end of the body.
+    pub(crate) fn closed(&mut self) -> bool {
         let is_end = matches!(self, Self::UntilClosed | Self::Over);
         if is_end {
             *self = Self::Over;
@@ -78,7 +88,7 @@ impl Inflow {
         is_end
     }
 
-    pub(super) fn size_hint(&self) -> SizeHint {
+    pub(crate) fn size_hint(&self) -> SizeHint {
         match self {
             Self::Over => SizeHint::with_exact(0),
             Self::Sized(left) => SizeHint::with_exact(*left),

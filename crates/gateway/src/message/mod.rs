@@ -1,0 +1,7 @@
+//! HTTP/1 messages on their way: how the end of a body is found, and how a message is written.
+
+mod inflow;
+mod outflow;
+
+pub(crate) use inflow::{Inflow, Step};
+pub(crate) use outflow::{Outflow, Rest, write_field};
