@@ -2,7 +2,7 @@ use super::wire::Manners;
 use crate::gate::Ticket;
 use crate::message::{Outflow, Rest, write_field};
 use crate::proxy::Outgoing;
-use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HeaderName, TRANSFER_ENCODING};
+use http::header::{CONNECTION, CONTENT_LENGTH, DATE, TRANSFER_ENCODING};
 use http::response::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body::Body;
@@ -71,33 +71,35 @@ fn write_fields(text: &mut Vec<u8>, parts: &Parts, rest: Rest, announced: Option
     // What a server says of a body that it does not send is passed on: it is the length that the body would have.
     let is_said =
         parts.status == StatusCode::NOT_MODIFIED || client.is_head && headers.contains_key(CONTENT_LENGTH);
-    let is_framing = |name: &HeaderName| *name == TRANSFER_ENCODING || *name == CONTENT_LENGTH && !is_said;
+    let mut length = match rest {
+        _ if is_said || has_no_body(parts.status) => None,
+        Rest::Sized(length) => Some(length),
+        Rest::Nothing if client.is_head => announced.filter(|length| *length > 0),
+        Rest::Nothing => Some(0),
+        Rest::Chunks { .. } | Rest::UntilClosed => None,
+    };
     let mut has_date = false;
     for (name, value) in headers {
         has_date |= *name == DATE;
-        if !is_framing(name) {
+        if *name == CONTENT_LENGTH && !is_said {
+            write_length(text, length.take());
+        } else if *name != TRANSFER_ENCODING {
             write_field(text, name, value);
         }
     }
-    match rest {
-        _ if is_said || has_no_body(parts.status) => {}
-        Rest::Sized(length) => write_length(text, length),
-        Rest::Chunks { .. } => text.extend_from_slice(b"transfer-encoding: chunked\r\n"),
-        Rest::UntilClosed => {}
-        Rest::Nothing if client.is_head => {
-            if let Some(length) = announced.filter(|length| *length > 0) {
-                write_length(text, length);
-            }
-        }
-        Rest::Nothing => write_length(text, 0),
+    write_length(text, length);
+    if matches!(rest, Rest::Chunks { .. }) {
+        text.extend_from_slice(b"transfer-encoding: chunked\r\n");
     }
     if !has_date {
         write_date(text);
     }
 }
 
-fn write_length(text: &mut Vec<u8>, length: u64) {
-    write_field(text, &CONTENT_LENGTH, &HeaderValue::from(length));
+fn write_length(text: &mut Vec<u8>, length: Option<u64>) {
+    if let Some(length) = length {
+        write_field(text, &CONTENT_LENGTH, &HeaderValue::from(length));
+    }
 }
 
 /// The date changes once a second.
