@@ -205,3 +205,57 @@ async fn http_1_0_is_served_too() {
     assert_eq!(status(&all), 200);
     assert!(all.ends_with("hello /x"), "{all}");
 }
+
+/// What a client reads until the connection is closed, with the fields that matter; `|` stands for the end of a line.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_is_framed_as_its_client_can_read_it() {
+    let server = Server::http1().await;
+    let (gateway, _gate) = gateway(&server, "");
+    let ask = |line: &str, fields: &str| format!("{line}\r\nHost: a.example\r\n{fields}\r\n");
+    let last = ask("GET /last HTTP/1.1", "Connection: close\r\n");
+    let end = "HTTP/1.1 200 OK|content-length: 11|connection: close||hello /last";
+    for (request, expected) in [
+        (ask("GET /x HTTP/1.1", ""), "HTTP/1.1 200 OK|content-length: 8||hello /x"),
+        (ask("HEAD /x HTTP/1.1", ""), "HTTP/1.1 200 OK|content-length: 8||"),
+        (ask("GET /status/204 HTTP/1.1", ""), "HTTP/1.1 204 No Content||"),
+        (ask("GET /status/304 HTTP/1.1", ""), "HTTP/1.1 304 Not Modified||"),
+        (ask("GET /status/299 HTTP/1.1", ""), "HTTP/1.1 299 |content-length: 0||"),
+        (ask("GET /bytes/3 HTTP/1.1", ""), "HTTP/1.1 200 OK|transfer-encoding: chunked||3|xxx|0||"),
+        (ask("GET /trailers HTTP/1.1", ""), "HTTP/1.1 200 OK|transfer-encoding: chunked||4|body|0||"),
+        (
+            ask("GET /trailers HTTP/1.1", "TE: trailers\r\nConnection: TE\r\n"),
+            "HTTP/1.1 200 OK|transfer-encoding: chunked||4|body|0|x-checksum: 42||",
+        ),
+        (
+            ask("GET /x HTTP/1.0", "Connection: Keep-Alive\r\n"),
+            "HTTP/1.1 200 OK|content-length: 8|connection: keep-alive||hello /x",
+        ),
+    ] {
+        let mut raw = Raw::connect(gateway.local_addr()).await;
+        raw.say([request.as_str(), &last].concat()).await;
+        assert_eq!(plain(&raw.hear_all().await), [expected, end].concat(), "{request}");
+    }
+    for (request, expected) in [
+        ("GET /bytes/3 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "HTTP/1.1 200 OK||xxx"),
+        ("GET /x HTTP/1.0\r\n\r\n", "HTTP/1.1 200 OK|content-length: 8||hello /x"),
+        (
+            "HEAD /x HTTP/1.1\r\nHost: a\r\nX-Tollgate-App: refused\r\nConnection: close\r\n\r\n",
+            "HTTP/1.1 429 Too Many Requests|content-length: 26|connection: close||",
+        ),
+    ] {
+        let mut raw = Raw::connect(gateway.local_addr()).await;
+        raw.say([request, &last].concat()).await;
+        assert_eq!(plain(&raw.hear_all().await), expected, "{request}");
+    }
+}
+
+/// Answers without the fields that say nothing about their framing.
+fn plain(answers: &str) -> String {
+    let told = ["content-length", "transfer-encoding", "connection", "x-checksum"];
+    let is_told = |line: &&str| {
+        let name = line.split_once(": ").map(|(name, _)| name);
+        name.is_none_or(|name| told.contains(&name))
+    };
+    let lines: Vec<&str> = answers.split("\r\n").filter(is_told).collect();
+    lines.join("|")
+}

@@ -2,6 +2,7 @@ use crate::support::raw::{Raw, status};
 use crate::support::{Server, eventually, gateway, route_to, start, timely};
 use futures_util::StreamExt;
 use std::net::SocketAddr;
+use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::tungstenite::Message;
@@ -132,4 +133,22 @@ async fn only_what_is_allowed_is_asked_of_the_server() {
     }
     gate.balanced().await;
     assert_eq!(gateway.stats().tunnels_active, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_leaves_while_it_is_agreed_on_leaves_nothing_behind() {
+    let server = Server::http1().await;
+    let (gateway, gate) = gateway(&server, "");
+    for round in 0..500 {
+        let mut raw = Raw::connect(gateway.local_addr()).await;
+        raw.say("GET /upgrade HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n")
+            .await;
+        tokio::time::sleep(Duration::from_micros(round % 100 * 5)).await;
+        // What is written to it then fails.
+        raw.stream.set_zero_linger().unwrap();
+        drop(raw);
+    }
+    gate.balanced().await;
+    eventually("no tunnel is left", || gateway.stats().tunnels_active == 0).await;
+    eventually("no connection is left", || gateway.stats().connections_active == 0).await;
 }
