@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 /// What is going on on an HTTP/2 connection, as seen from its two ends: the bytes and the requests.
 ///
-/// All of it belongs to one thread. It is shared by atomics only because hyper wants what can be upgraded to be
-/// able to move.
+/// All of it belongs to one thread.
 #[derive(Debug)]
 pub(crate) struct Watch {
     /// Where its milliseconds start; zero is never, so one is added.

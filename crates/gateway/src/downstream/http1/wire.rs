@@ -123,7 +123,7 @@ impl Wire {
     pub(super) fn look(&self, bounds: Bounds) -> Looked {
         let looked = self.0.borrow_mut().look(bounds);
         match looked {
-            Ok(Some((outline, head, headers))) => match self.ask(&outline, &head, headers) {
+            Ok(Some((outline, head, headers))) => match self.ask(&outline, &head, headers, bounds) {
                 Some(asked) => Looked::Asked(Box::new(asked)),
                 None => Looked::Fault(Fault::RequestLine),
             },
@@ -132,12 +132,12 @@ impl Wire {
         }
     }
 
-    fn ask(&self, outline: &Outline, head: &Bytes, headers: HeaderMap) -> Option<Asked> {
+    fn ask(&self, outline: &Outline, head: &Bytes, headers: HeaderMap, bounds: Bounds) -> Option<Asked> {
         let mut line = self.0.borrow_mut();
         line.number += 1;
         line.inflow = match outline.body {
             Framed::Length(length) => Inflow::sized(length),
-            Framed::Chunked => Inflow::chunked_strictly(MAX_TRAILERS),
+            Framed::Chunked => Inflow::chunked_strictly(bounds.bytes),
         };
         let waits = outline.is_1_1 && !line.inflow.is_over() && headers.contains_key(EXPECT);
         line.leave = if waits { CONTINUE } else { &[] };
@@ -197,9 +197,6 @@ impl Wire {
         line.socket.take().map(|socket| (socket, read))
     }
 }
-
-/// The most bytes of the trailers of a request.
-const MAX_TRAILERS: usize = 64 * 1024;
 
 impl Line {
     fn new() -> Self {
@@ -311,7 +308,10 @@ impl Line {
         while !self.leave.is_empty() {
             let leave = self.leave;
             let count = ready!(Pin::new(self.socket()?).poll_write(cx, leave))?;
-            self.leave = leave.get(count.max(1)..).unwrap_or_default();
+            if count == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.leave = leave.get(count..).unwrap_or_default();
             if self.leave.is_empty() {
                 ready!(Pin::new(self.socket()?).poll_flush(cx))?;
             }
@@ -469,6 +469,14 @@ mod tests {
         assert_eq!(lines(usize::from(MAX_EMPTY_LINES)), (2, 0, "all".into()));
         assert_eq!(lines(usize::from(MAX_EMPTY_LINES) + 1).2, "RequestLine");
         assert_eq!(read("\nGET / HTTP/1.1\r\n\r\n").2, "LineEnd");
+    }
+
+    #[test]
+    fn trailers_are_bounded_as_heads_are() {
+        let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: ";
+        let with = |count: usize| read(&format!("{head}{}\r\n\r\n", "y".repeat(count))).2;
+        assert_eq!(with(1_000), "all");
+        assert_eq!(with(1_100), "broken: too many trailers");
     }
 
     #[test]
