@@ -1,24 +1,19 @@
 use crate::downstream::{Inbound, Socket};
 use crate::framing::{Bounds, Fault, Framed, Outline, Places, Scan, end_of, scan};
-use crate::message::{Inflow, Step};
+use crate::message::{Appetite, Inflow, Step};
 use crate::proxy::BoxError;
 use bytes::{Buf, Bytes, BytesMut};
 use http::header::{EXPECT, HeaderName};
 use http::{HeaderMap, HeaderValue, Method, Request, Uri, Version};
 use http_body::{Body, Frame, SizeHint};
 use std::cell::RefCell;
-use std::future::Future;
 use std::io::{self, IoSlice};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How much is read at a time of a body: more if it keeps coming.
-const MIN_READ: usize = 8 * 1024;
-const MAX_READ: usize = 256 * 1024;
-
-/// How much is read at a time of anything else.
+/// How much is read at a time of what is no body.
 const SCRATCH: usize = 16 * 1024;
 
 /// The most bytes that are read ahead while a request is answered.
@@ -56,8 +51,8 @@ struct Line {
     /// How much of it is known to hold no end of a head.
     scanned: usize,
     empty_lines: u8,
-    /// How much to read next of a body.
-    appetite: usize,
+    /// For a body.
+    appetite: Appetite,
     /// Which request is under way.
     number: u64,
     /// What is left of its body.
@@ -205,7 +200,7 @@ impl Line {
             read: BytesMut::new(),
             scanned: 0,
             empty_lines: 0,
-            appetite: MIN_READ,
+            appetite: Appetite::default(),
             number: 0,
             inflow: Inflow::Over,
             leave: &[],
@@ -271,7 +266,7 @@ impl Line {
             match self.inflow.next(&mut self.read) {
                 Ok(Step::Frame(frame)) => return Poll::Ready(Some(Ok(frame))),
                 Ok(Step::End) => {
-                    self.appetite = MIN_READ;
+                    self.appetite = Appetite::default();
                     return Poll::Ready(None);
                 }
                 Ok(Step::More) => {}
@@ -293,14 +288,7 @@ impl Line {
         let Some(socket) = &mut self.socket else {
             return Poll::Ready(Err(io::ErrorKind::NotConnected.into()));
         };
-        self.read.reserve(self.appetite);
-        let count = ready!(pin!(socket.read_buf(&mut self.read)).poll(cx))?;
-        if count >= self.appetite {
-            self.appetite = (self.appetite * 2).min(MAX_READ);
-        } else if count < self.appetite / 4 {
-            self.appetite = (self.appetite / 2).max(MIN_READ);
-        }
-        Poll::Ready(Ok(count))
+        self.appetite.poll_fill(socket, &mut self.read, cx)
     }
 
     /// Tells the client to go on, if it waits for that.

@@ -4,7 +4,7 @@ mod head;
 
 use crate::downstream::Socket;
 use crate::framing::end_of;
-use crate::message::{Inflow, Outflow, Rest, Step, write_field};
+use crate::message::{Appetite, Inflow, Outflow, Rest, Step, write_field};
 use crate::proxy::BoxError;
 use crate::upstream::Added;
 use bytes::{Bytes, BytesMut};
@@ -14,18 +14,12 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::io;
-use std::pin::pin;
 use std::task::{Context, Poll, ready};
-use tokio::io::AsyncReadExt;
 
 /// The most bytes of the head of a response.
 const MAX_HEAD: usize = 256 * 1024;
-
-/// How much is read at a time: more for a response that keeps coming.
-const MIN_READ: usize = 8 * 1024;
-const MAX_READ: usize = 256 * 1024;
 
 /// A connection to a server.
 ///
@@ -39,8 +33,7 @@ pub(crate) struct Http1<B> {
     read: BytesMut,
     /// How much of `read` is known to hold no end of a head.
     scanned: usize,
-    /// How much to read next.
-    appetite: usize,
+    appetite: Appetite,
     /// Whether the server will take another request.
     stays: bool,
 }
@@ -77,7 +70,7 @@ impl<B> Http1<B> {
             inflow: Inflow::Over,
             read: BytesMut::new(),
             scanned: 0,
-            appetite: MIN_READ,
+            appetite: Appetite::default(),
             stays: false,
         }
     }
@@ -91,8 +84,8 @@ impl<B> Http1<B> {
     pub(super) fn settle(&mut self) -> bool {
         let is_free = self.stays && self.outflow.is_sent() && self.is_over() && self.read.is_empty();
         self.outflow.clear();
-        if self.appetite > MIN_READ {
-            self.appetite = MIN_READ;
+        if self.appetite.is_large() {
+            self.appetite = Appetite::default();
             self.read = BytesMut::new();
         }
         is_free
@@ -124,14 +117,7 @@ impl<B> Http1<B> {
 
     /// Reads some more; nothing if the server has closed.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        self.read.reserve(self.appetite);
-        let count = ready!(pin!(self.socket.read_buf(&mut self.read)).poll(cx))?;
-        if count >= self.appetite {
-            self.appetite = (self.appetite * 2).min(MAX_READ);
-        } else if count < self.appetite / 4 {
-            self.appetite = (self.appetite / 2).max(MIN_READ);
-        }
-        Poll::Ready(Ok(count))
+        self.appetite.poll_fill(&mut self.socket, &mut self.read, cx)
     }
 
     /// The head that has been read, if all of it has.
