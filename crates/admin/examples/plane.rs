@@ -11,6 +11,7 @@ use tollgate_config::Policy;
 use tollgate_core::cost::Operation;
 use tollgate_core::id::NodeId;
 use tollgate_ledger::MemoryLedger;
+use tollgate_listen::Listeners;
 use tollgate_node::{Node, Request, Setup};
 
 #[tokio::main]
@@ -30,7 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     settings.database = std::env::args().nth(1).unwrap_or("tollgate.db".into());
     settings.calls_per_second = 10_000;
     settings.logins_per_minute = 1_000;
-    let handle = tollgate_admin::start(node.clone(), settings, Vec::new()).await?;
+    let handle = tollgate_admin::start(node.clone(), settings, Vec::new(), &Listeners::default()).await?;
     println!("listening on http://{}", handle.local_addr());
     if let Some(password) = handle.first_password() {
         println!("user {} password {password}", tollgate_admin::FIRST_USER);

@@ -7,12 +7,13 @@
 //! ```no_run
 //! use tollgate_config::source::{Document, Format};
 //! use tollgate_gateway::{Gateway, Open};
+//! use tollgate_listen::Listeners;
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let text = "[[upstreams]]\nid = 'storage'\nservers = ['http://127.0.0.1:9000']\n\
 //!             [[routes]]\nupstream = 'storage'\n";
 //! let config = Document::parse(text, Format::Toml)?.read()?.settings.gateway;
-//! let gateway = Gateway::start(config, Open::default())?;
+//! let gateway = Gateway::start(config, Open::default(), &Listeners::default())?;
 //! println!("listening on {}", gateway.local_addr());
 //! gateway.drain(std::time::Duration::from_secs(30)).await;
 //! # Ok(())

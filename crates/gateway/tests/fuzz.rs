@@ -8,6 +8,7 @@ use tollgate_config::source::{Document, Format};
 use tollgate_core::id::NodeId;
 use tollgate_gateway::Check;
 use tollgate_ledger::MemoryLedger;
+use tollgate_listen::Listeners;
 use tollgate_node::{Node, Setup};
 use tollgate_testkit::Fuzz;
 
@@ -41,8 +42,14 @@ fn fuzz_check_request() {
         let setup = Setup::new(NodeId::new("node-01").unwrap());
         let node = Node::start(MemoryLedger::new(), setup, &config.policy);
         let settings = &config.settings;
-        Check::start("127.0.0.1:0".parse().unwrap(), &settings.check, &settings.gateway.identity, node)
-            .unwrap()
+        Check::start(
+            "127.0.0.1:0".parse().unwrap(),
+            &settings.check,
+            &settings.gateway.identity,
+            node,
+            &Listeners::default(),
+        )
+        .unwrap()
     });
     let fuzz = Fuzz {
         target: "check-request",

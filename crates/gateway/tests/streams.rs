@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use tollgate_config::source::{Document, Format};
 use tollgate_gateway::{Gateway, Open};
+use tollgate_listen::Listeners;
 
 struct Counting;
 
@@ -100,7 +101,7 @@ fn a_large_body_each_way_takes_little_memory() {
     );
     let config = Document::parse(&text, Format::Toml).unwrap().read().unwrap().settings.gateway;
     let gate = Open::default();
-    let gateway = Gateway::start(config, gate.clone()).unwrap();
+    let gateway = Gateway::start(config, gate.clone(), &Listeners::default()).unwrap();
     let before = HELD.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
     let mut stream = TcpStream::connect(gateway.local_addr()).unwrap();
@@ -127,7 +128,7 @@ fn a_server_that_does_not_read_holds_the_client_back() {
         listener.local_addr().unwrap()
     );
     let config = Document::parse(&text, Format::Toml).unwrap().read().unwrap().settings.gateway;
-    let gateway = Gateway::start(config, Open::default()).unwrap();
+    let gateway = Gateway::start(config, Open::default(), &Listeners::default()).unwrap();
     let mut stream = TcpStream::connect(gateway.local_addr()).unwrap();
     write!(stream, "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n", size()).unwrap();
     let (_accepted, _) = listener.accept().unwrap();

@@ -16,7 +16,6 @@ pub mod connection;
 mod counters;
 mod decide;
 pub mod desk;
-pub mod door;
 mod dry;
 mod explain;
 mod names;

@@ -1,7 +1,6 @@
 use crate::frame::Frame;
 use crate::reply::Reply;
 use crate::session::Session;
-use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,15 +12,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinHandle;
 use tollgate_config::resp::Resp;
 use tollgate_limiter::{Algorithm, Limiter};
+use tollgate_listen::Listeners;
 
 /// How much is read at a time, and answered before more is read.
 const CHUNK: usize = 16_384;
 
 /// The most that is kept of a command that is not all there.
 const MAX_PENDING: usize = 1 << 20;
-
-/// Connections that may wait to be taken.
-const BACKLOG: i32 = 1_024;
 
 /// How long to wait before connections are taken again after there was no room for one.
 const BREATH: Duration = Duration::from_millis(50);
@@ -61,10 +58,10 @@ struct Door {
     errors: AtomicU64,
 }
 
-/// Opens the door, where one is configured. Must be called within a tokio runtime.
-pub fn start(settings: &Resp) -> io::Result<Option<Handle>> {
+/// Opens the door, where one is configured, with a socket among these. Must be called within a tokio runtime.
+pub fn start(settings: &Resp, listeners: &Listeners) -> io::Result<Option<Handle>> {
     let Some(address) = settings.listen else { return Ok(None) };
-    let listener = listen(address)?;
+    let listener = TcpListener::from_std(listeners.open(address)?)?;
     let address = listener.local_addr()?;
     let limiter = Limiter::builder().algorithm(Algorithm::Gcra).max_keys(settings.max_keys).build();
     let places = settings.max_connections;
@@ -119,17 +116,6 @@ impl Drop for Handle {
         self.closing.send_replace(true);
         self.task.abort();
     }
-}
-
-/// Shares the port with a process that is about to be replaced by this one.
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    socket.set_reuse_address(true)?;
-    socket.set_reuse_port(true)?;
-    socket.set_nonblocking(true)?;
-    socket.bind(&address.into())?;
-    socket.listen(BACKLOG)?;
-    TcpListener::from_std(socket.into())
 }
 
 impl Door {

@@ -9,13 +9,14 @@ use tokio::net::TcpStream;
 use tokio::task::spawn_blocking;
 use tollgate_config::resp::Resp;
 use tollgate_config::source::{Document, Format};
+use tollgate_listen::Listeners;
 use tollgate_resp::Handle;
 use tollgate_testkit::tools;
 
 fn open(more: &str) -> Handle {
     let text = format!("[resp]\nlisten = '127.0.0.1:0'\n{more}");
     let settings: Resp = Document::parse(&text, Format::Toml).unwrap().read().unwrap().settings.resp;
-    tollgate_resp::start(&settings).unwrap().unwrap()
+    tollgate_resp::start(&settings, &Listeners::default()).unwrap().unwrap()
 }
 
 /// Runs a program to its end and returns what it printed.

@@ -7,11 +7,13 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tollgate_config::rls::Rls;
 use tollgate_ledger::{Ledger, Slots};
-use tollgate_node::{Node, door};
+use tollgate_listen::Listeners;
+use tollgate_node::Node;
 use tonic::transport::Server;
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
@@ -35,9 +37,13 @@ pub struct Handle {
     counters: Arc<Counters>,
 }
 
-/// Opens the door. Must be called within a tokio runtime.
-pub fn start<L: Ledger + Slots + 'static>(node: Node<L>, settings: Rls) -> io::Result<Handle> {
-    let listener = door::listen(settings.listen)?;
+/// Opens the door, with a socket among these. Must be called within a tokio runtime.
+pub fn start<L: Ledger + Slots + 'static>(
+    node: Node<L>,
+    settings: Rls,
+    listeners: &Listeners,
+) -> io::Result<Handle> {
+    let listener = TcpListener::from_std(listeners.open(settings.listen)?)?;
     let address = listener.local_addr()?;
     let (health, health_service) = tonic_health::server::health_reporter();
     let mut server = Server::builder()

@@ -33,7 +33,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tollgate_ledger::{Board, Ledger, Slots};
 use tollgate_limiter::LimitError;
-use tollgate_node::{Node, door};
+use tollgate_listen::Listeners;
+use tollgate_node::Node;
 
 /// A control plane that runs.
 #[derive(Debug)]
@@ -76,15 +77,17 @@ impl From<StoreError> for StartError {
     }
 }
 
-/// Starts the control plane of a node. `sources` add to `/metrics` what other parts of the process count.
+/// Starts the control plane of a node, with a socket among `listeners`. `sources` add to `/metrics` what other parts of the
+/// process count.
 pub async fn start<L: Ledger + Slots + Board + 'static>(
     node: Node<L>,
     mut settings: Settings,
     sources: Vec<Arc<dyn Source>>,
+    listeners: &Listeners,
 ) -> Result<Handle, StartError> {
     let listen = settings.listen;
     let failed = |error| StartError::Listen(listen, error);
-    let listener = door::listen(listen).map_err(failed)?;
+    let listener = listeners.open(listen).and_then(TcpListener::from_std).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     settings.listen = address;
     let store = Store::open(&settings.database).await?;

@@ -12,6 +12,7 @@ use tollgate_config::Policy;
 use tollgate_core::cost::Operation;
 use tollgate_core::id::NodeId;
 use tollgate_ledger::{Ledger, RedisEngine, RedisLedger};
+use tollgate_listen::Listeners;
 use tollgate_node::connection::Connections;
 use tollgate_node::{Node, Request, Setup};
 use tollgate_testkit::RedisServer;
@@ -33,7 +34,8 @@ impl Peer {
         settings.listen = "127.0.0.1:0".parse().unwrap();
         settings.database = folder.join(name).display().to_string();
         settings.reconcile_s = 1;
-        let handle = tollgate_admin::start(node.clone(), settings, Vec::new()).await.unwrap();
+        let handle =
+            tollgate_admin::start(node.clone(), settings, Vec::new(), &Listeners::default()).await.unwrap();
         let token = enter(&handle).await;
         Self { node, handle, token }
     }

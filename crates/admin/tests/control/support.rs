@@ -9,6 +9,7 @@ use tollgate_admin::{FIRST_USER, Handle, Settings};
 use tollgate_config::Policy;
 use tollgate_core::id::NodeId;
 use tollgate_ledger::MemoryLedger;
+use tollgate_listen::Listeners;
 use tollgate_node::{Node, Setup};
 
 /// The password that everybody has in the tests.
@@ -73,7 +74,9 @@ impl World {
         settings.database = database.to_owned();
         (settings.calls_per_second, settings.logins_per_minute) = (100_000, 100_000);
         change(&mut settings);
-        let handle = tollgate_admin::start(node.clone(), settings.clone(), Vec::new()).await.unwrap();
+        let handle = tollgate_admin::start(node.clone(), settings.clone(), Vec::new(), &Listeners::default())
+            .await
+            .unwrap();
         let world = Self { node, settings, handle: Some(handle) };
         world.wait(async || world.call("GET", "/ready", "", None).await.status == 200).await;
         world
@@ -90,8 +93,14 @@ impl World {
     /// Stops it and starts another on the same database.
     pub(crate) async fn restart(&mut self) {
         self.handle.take().unwrap().drain(Duration::from_secs(5)).await;
-        let handle =
-            tollgate_admin::start(self.node.clone(), self.settings.clone(), Vec::new()).await.unwrap();
+        let handle = tollgate_admin::start(
+            self.node.clone(),
+            self.settings.clone(),
+            Vec::new(),
+            &Listeners::default(),
+        )
+        .await
+        .unwrap();
         self.handle = Some(handle);
     }
 

@@ -20,7 +20,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     log: Option<LogLevel>,
 
-    /// Share the ports with a tollgate that is about to be stopped
+    /// Take over the ports of a tollgate that is about to be stopped, and whoever is knocking at them
     #[arg(long)]
     take_over: bool,
 }
@@ -61,7 +61,7 @@ impl Serve {
         let mut log = config.settings.log;
         log.level = self.log.unwrap_or(log.level);
         system::start_logging(log);
-        let ports = if self.take_over { Ports::Shared } else { Ports::Free };
+        let ports = if self.take_over { Ports::TakenOver } else { Ports::Free };
         let source = self.place.source();
         runtime()?.block_on(async {
             let system = System::start(&config, source, ports).await?;

@@ -7,6 +7,7 @@ mod port;
 mod reload;
 mod signals;
 mod snapshots;
+mod succession;
 mod watch;
 
 pub(crate) use ledger::open as open_ledger;
@@ -20,6 +21,7 @@ use snapshots::Snapshots;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
+use succession::Succession;
 use tollgate_config::{Config, Errors, Settings};
 use tollgate_gateway::{Check, CheckRunning, Gateway, Running, StartError, Toll};
 use tollgate_ledger::AnyLedger;
@@ -39,6 +41,7 @@ pub(crate) struct System {
     resp: Option<tollgate_resp::Handle>,
     admin: tollgate_admin::Handle,
     snapshots: Snapshots,
+    succession: Succession,
     source: Source,
     /// As it was started, and as it was changed since.
     settings: Settings,
@@ -59,8 +62,8 @@ pub(crate) struct Doors {
 pub(crate) enum Ports {
     /// They must be free.
     Free,
-    /// They are shared with a process that is about to stop.
-    Shared,
+    /// They are taken over from a process that is about to stop.
+    TakenOver,
 }
 
 impl System {
@@ -70,37 +73,45 @@ impl System {
         let settings = &config.settings;
         // Before any door opens: from then on there is something to give back.
         let events = Events::listen(&source.files(settings))?;
-        if ports == Ports::Free {
-            port::demand(settings)?;
-        }
+        let mut succession = match ports {
+            Ports::Free => {
+                port::demand(settings)?;
+                Succession::default()
+            }
+            Ports::TakenOver => Succession::of(settings.listen.gateway).await,
+        };
+        let listeners = succession.listeners().clone();
         let ledger = ledger::open(&settings.ledger)?;
         let setup = setup(settings)?;
         let id = setup.id.clone();
         let node = Node::start(ledger, setup, &config.policy);
         warn_of_strangers(config);
-        let gateway = Gateway::start(settings.gateway.clone(), Toll::new(node.clone()))
+        let gateway = Gateway::start(settings.gateway.clone(), Toll::new(node.clone()), &listeners)
             .map_err(|error| explain("listen.gateway", error))?;
         announce("gateway", gateway.local_addr());
         if let Some(address) = gateway.tls_addr() {
             announce("gateway (TLS)", address);
         }
         let identity = &settings.gateway.identity;
-        let check = Check::start(settings.listen.check, &settings.check, identity, node.clone());
+        let check = Check::start(settings.listen.check, &settings.check, identity, node.clone(), &listeners);
         let check = check.map_err(|error| explain("listen.check", error))?;
         announce("check", check.local_addr());
-        let rls = tollgate_rls::start(node.clone(), settings.rls.clone());
+        let rls = tollgate_rls::start(node.clone(), settings.rls.clone(), &listeners);
         let rls = rls.map_err(|error| port::taken("listen.rls", settings.listen.rls, &error))?;
         announce("rls", rls.local_addr());
-        let resp = tollgate_resp::start(&settings.resp).map_err(|error| explain_resp(settings, &error))?;
+        let resp = tollgate_resp::start(&settings.resp, &listeners);
+        let resp = resp.map_err(|error| explain_resp(settings, &error))?;
         if let Some(resp) = &resp {
             announce("resp", resp.local_addr());
         }
         let admin = tollgate_admin::Settings::from_config(config, id);
-        let admin = tollgate_admin::start(node.clone(), admin, Vec::new()).await.map_err(explain_admin)?;
+        let admin = tollgate_admin::start(node.clone(), admin, Vec::new(), &listeners).await;
+        let admin = admin.map_err(explain_admin)?;
         announce("admin", admin.local_addr());
+        succession.begin(gateway.local_addr()).await;
         let snapshots = Snapshots::start(&node, settings.ledger.snapshot.clone());
         let settings = settings.clone();
-        Ok(Self { node, gateway, check, rls, resp, admin, snapshots, source, settings, events })
+        Ok(Self { node, gateway, check, rls, resp, admin, snapshots, succession, source, settings, events })
     }
 
     /// The password that the first start made, to be shown once.
@@ -164,6 +175,7 @@ impl System {
 
     /// Lets requests finish, for so long, and gives everything back to the ledger; if told again, stops at once.
     async fn stop(self, drain: Duration) {
+        self.succession.end();
         let resp = async {
             if let Some(resp) = self.resp {
                 resp.drain(drain).await;

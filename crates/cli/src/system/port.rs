@@ -5,9 +5,8 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use tollgate_config::Settings;
 
-/// Our sockets share their port with those of a process like ours, so that one can follow another without losing a
-/// request. Two that know nothing of each other would share their requests, too: so without being told to share, a
-/// port must be free.
+/// Our sockets share their port with others of ours, so that each thread has one. Two processes that know nothing of each
+/// other would share their requests, too: so without being told to take over, a port must be free.
 pub(super) fn demand(settings: &Settings) -> anyhow::Result<()> {
     let tls = settings.gateway.tls.as_ref().map(|tls| ("gateway.tls.listen", tls.listen));
     let listen = &settings.listen;
@@ -29,7 +28,7 @@ pub(super) fn taken(key: &str, address: SocketAddr, error: &io::Error) -> anyhow
     let help = if error.kind() == io::ErrorKind::AddrInUse {
         format!(
             "another program has it: stop that one, or set another {key}, by --set {key}=... for instance \
-             (`tollgate serve --take-over` shares it with one that is about to stop)"
+             (`tollgate serve --take-over` takes it over from one that is about to stop)"
         )
     } else {
         format!("{key} must be an address of this machine")

@@ -1,8 +1,11 @@
 //! Starting, reading the configuration again, and stopping.
 
-use crate::support::{APPS, Tollgate, Upstream, ask, eventually, open, run};
+use crate::support::{APPS, Tollgate, Upstream, ask, eventually, exchange, open, run};
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
 
 #[test]
 fn a_port_that_is_taken_is_told_with_what_to_do() {
@@ -44,6 +47,61 @@ fn a_request_under_way_is_finished_before_it_stops() {
     assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("ok"), "{answer}");
     assert_eq!(tollgate.ended(), Some(0));
     assert!(tollgate.has_said("\"stopped\""));
+}
+
+/// Asks again and again, each time on a connection of its own, until it is told to stop: what went wrong.
+fn knock(address: SocketAddr, line: &str, is_over: &AtomicBool, answered: &AtomicU64) -> Vec<String> {
+    let mut wrong = Vec::new();
+    while !is_over.load(Ordering::SeqCst) {
+        let asked = TcpStream::connect(address)
+            .and_then(|mut stream| exchange(&mut stream, line, &["x-tollgate-app: large"], ""));
+        match asked {
+            Ok(reply) if reply.status == 200 => _ = answered.fetch_add(1, Ordering::SeqCst),
+            Ok(reply) => wrong.push(format!("{line}: {reply:?}")),
+            Err(error) => wrong.push(format!("{line}: {error}")),
+        }
+    }
+    wrong
+}
+
+#[test]
+fn whoever_knocks_while_one_process_follows_another_is_let_in() {
+    let upstream = Upstream::start();
+    let mut tollgate = Tollgate::start(&format!("{}{APPS}", upstream.route()));
+    let (is_over, answered) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let doors =
+        [(tollgate.gateway, "GET /"), (tollgate.check, "GET /v1/check"), (tollgate.admin, "GET /health")];
+    let knocking: Vec<_> = doors
+        .map(|(address, line)| {
+            let (is_over, answered) = (Arc::clone(&is_over), Arc::clone(&answered));
+            thread::spawn(move || knock(address, line, &is_over, &answered))
+        })
+        .into();
+    for _ in 0..3 {
+        let next = tollgate.successor();
+        eventually("taking over", || next.has_said("the sockets were taken over"));
+        assert!(tollgate.has_said("another process has taken over"));
+        assert_eq!(tollgate.stop(), Some(0));
+        tollgate = next;
+        let before = answered.load(Ordering::SeqCst);
+        eventually("more answers", || answered.load(Ordering::SeqCst) > before + 100);
+    }
+    is_over.store(true, Ordering::SeqCst);
+    let wrong: Vec<String> = knocking.into_iter().flat_map(|one| one.join().unwrap()).collect();
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn where_nobody_hands_over_ports_are_shared() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let gateway = format!("listen.gateway={}", taken.local_addr().unwrap());
+    let output = run(&["serve", "--take-over", "--set", &gateway, "--set", "log.format=json"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    // Its owner does not share it, so this goes no further.
+    assert!(
+        said.contains("nobody hands over its sockets") && said.contains("Address already in use"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::service::Service;
 use crate::plan::Identifier;
-use crate::server::{StartError, listener};
+use crate::server::StartError;
 use arc_swap::ArcSwap;
 use http::Request;
 use hyper::body::Incoming;
@@ -20,6 +20,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tollgate_config::gateway::Identity;
 use tollgate_ledger::{Ledger, Slots};
+use tollgate_listen::Listeners;
 
 /// The most connections at a time.
 const MOST: usize = 10_000;
@@ -70,11 +71,10 @@ pub(super) fn start<L: Ledger + Slots + 'static>(
     address: SocketAddr,
     service: Arc<Service<L>>,
     identifier: Arc<ArcSwap<Identifier>>,
+    listeners: &Listeners,
 ) -> Result<CheckRunning, StartError> {
     let failed = |error| StartError::Listen(address, error);
-    let socket = listener::open(address, 1).map_err(failed)?.pop();
-    let listener =
-        socket.map_or(Err(io::ErrorKind::NotFound.into()), TcpListener::from_std).map_err(failed)?;
+    let listener = listeners.open(address).and_then(TcpListener::from_std).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     let (stop, stopped) = watch::channel(false);
     let task = tokio::spawn(accept(listener, service, stopped));

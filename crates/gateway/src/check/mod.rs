@@ -30,6 +30,7 @@ use std::time::Duration;
 use tollgate_config::gateway::Identity;
 use tollgate_config::settings;
 use tollgate_ledger::{Ledger, Slots};
+use tollgate_listen::Listeners;
 use tollgate_node::Node;
 
 /// The HTTP check.
@@ -37,16 +38,17 @@ use tollgate_node::Node;
 pub struct Check;
 
 impl Check {
-    /// Starts it on `address`. When this returns it accepts connections. Must be called within a tokio runtime.
+    /// Starts it on `address`, with a socket among these. When this returns it accepts connections. Must be called within a tokio runtime.
     pub fn start<L: Ledger + Slots + 'static>(
         address: SocketAddr,
         settings: &settings::Check,
         identity: &Identity,
         node: Node<L>,
+        listeners: &Listeners,
     ) -> Result<CheckRunning, StartError> {
         let shelf = shelf::Shelf::new(Duration::from_secs(settings.rollback_s));
         let identifier = Arc::new(ArcSwap::from_pointee(Identifier::new(identity)));
         let service = Service { node, settings: *settings, identifier: Arc::clone(&identifier), shelf };
-        listen::start(address, Arc::new(service), identifier)
+        listen::start(address, Arc::new(service), identifier, listeners)
     }
 }

@@ -1,7 +1,6 @@
 //! The gateway as a whole: its threads, and how they are told what to do.
 
 mod core;
-pub(crate) mod listener;
 mod registry;
 mod room;
 mod thread;
@@ -28,6 +27,7 @@ use tokio::time::Instant;
 use tollgate_config::Errors;
 use tollgate_config::error::{Error, Problem};
 use tollgate_config::gateway::Gateway as Config;
+use tollgate_listen::Listeners;
 
 /// A reverse proxy with a gate.
 ///
@@ -72,19 +72,19 @@ pub struct Drained {
 }
 
 impl Gateway {
-    /// Starts a gateway. When this returns it accepts connections.
+    /// Starts a gateway that opens its sockets among these. When this returns it accepts connections.
     #[allow(clippy::needless_pass_by_value, reason = "the gateway has the gate for its own")]
-    pub fn start<G: Gate>(config: Config, gate: G) -> Result<Running, StartError> {
+    pub fn start<G: Gate>(config: Config, gate: G, listeners: &Listeners) -> Result<Running, StartError> {
         let plan = Arc::new(Plan::new(config, None).map_err(StartError::Config)?);
         let config = &plan.config;
         let count = threads(config);
         let open =
-            |address| listener::open(address, count).map_err(|error| StartError::Listen(address, error));
-        let open_ones = open(config.listen)?;
+            |address| listeners.open_many(address, count).map_err(|error| StartError::Listen(address, error));
+        let bare = open(config.listen)?;
         let encrypted = config.tls.as_ref().map(|tls| open(tls.listen)).transpose()?;
-        let local = |listeners: &[TcpListener]| listeners.first().and_then(|socket| socket.local_addr().ok());
+        let local = |sockets: &[TcpListener]| sockets.first().and_then(|socket| socket.local_addr().ok());
         let mut running = Running {
-            address: local(&open_ones).unwrap_or(config.listen),
+            address: local(&bare).unwrap_or(config.listen),
             tls_address: encrypted.as_deref().and_then(local),
             threads: Vec::with_capacity(count),
             counters: Vec::with_capacity(count),
@@ -92,9 +92,9 @@ impl Gateway {
             log: Writer::start(&config.access_log).map_err(StartError::System)?,
         };
         let connections = Arc::new(AtomicU64::new(0));
-        let mut encrypted = encrypted.into_iter().flatten();
-        for (number, plain) in open_ones.into_iter().enumerate() {
-            let sockets = Sockets { plain, encrypted: encrypted.next() };
+        let encrypted = deal(encrypted.unwrap_or_default(), count);
+        for (number, (plain, encrypted)) in deal(bare, count).into_iter().zip(encrypted).enumerate() {
+            let sockets = Sockets { plain, encrypted };
             running.spawn(number, &gate, sockets, &plan, &connections).map_err(StartError::System)?;
         }
         Ok(running)
@@ -220,6 +220,15 @@ impl std::error::Error for StartError {}
 fn threads(config: &Config) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     config.threads.unwrap_or_else(cores).max(1)
+}
+
+/// The sockets of each thread. There may be more of them than threads, if they were those of another process.
+fn deal(sockets: Vec<TcpListener>, threads: usize) -> Vec<Vec<TcpListener>> {
+    let mut hands: Vec<_> = std::iter::repeat_with(Vec::new).take(threads).collect();
+    for (number, socket) in sockets.into_iter().enumerate() {
+        hands[number % threads].push(socket);
+    }
+    hands
 }
 
 /// What cannot change while a gateway is running.

@@ -33,8 +33,8 @@ pub(crate) enum Command {
 
 /// The sockets of a thread.
 pub(crate) struct Sockets {
-    pub(crate) plain: StdListener,
-    pub(crate) encrypted: Option<StdListener>,
+    pub(crate) plain: Vec<StdListener>,
+    pub(crate) encrypted: Vec<StdListener>,
 }
 
 /// Runs until it is told to end, or nobody is left to tell it anything.
@@ -45,12 +45,13 @@ pub(crate) async fn run<G: Gate>(
     asks: bool,
 ) -> io::Result<()> {
     let (stop, stopped) = watch::channel(false);
-    let plain = TcpListener::from_std(sockets.plain)?;
-    let mut accepting =
-        vec![tokio::task::spawn_local(accept(Rc::clone(&core), plain, false, stopped.clone()))];
-    if let Some(socket) = sockets.encrypted {
-        let encrypted = TcpListener::from_std(socket)?;
-        accepting.push(tokio::task::spawn_local(accept(Rc::clone(&core), encrypted, true, stopped)));
+    let plain = sockets.plain.into_iter().map(|socket| (socket, false));
+    let encrypted = sockets.encrypted.into_iter().map(|socket| (socket, true));
+    let mut accepting = Vec::new();
+    for (socket, is_encrypted) in plain.chain(encrypted) {
+        let listener = TcpListener::from_std(socket)?;
+        let welcomes = accept(Rc::clone(&core), listener, is_encrypted, stopped.clone());
+        accepting.push(tokio::task::spawn_local(welcomes));
     }
     if asks {
         probe_all(core.plan().shared.endpoints());

@@ -16,6 +16,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tollgate_gateway::{Gateway, Open, Running};
+use tollgate_listen::Listeners;
 
 /// A certificate that signed itself.
 struct Identity {
@@ -98,7 +99,7 @@ fn save(identity: &Identity, home: &TempDir) {
 }
 
 fn start(text: &str) -> Running {
-    Gateway::start(config(text), Open::default()).unwrap()
+    Gateway::start(config(text), Open::default(), &Listeners::default()).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

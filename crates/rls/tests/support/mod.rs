@@ -14,6 +14,7 @@ use tollgate_config::rls::Rls;
 use tollgate_core::id::NodeId;
 use tollgate_core::units::Millis;
 use tollgate_ledger::{Ledger, LedgerClock, MemoryLedger, Slots};
+use tollgate_listen::Listeners;
 use tollgate_node::{Node, Setup};
 use tollgate_rls::Handle;
 
@@ -56,7 +57,7 @@ pub(crate) fn node<L: Ledger + Slots + 'static>(ledger: L) -> Node<L> {
 
 pub(crate) fn serve<L: Ledger + Slots + 'static>(node: &Node<L>, settings: Rls) -> Handle {
     let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-    tollgate_rls::start(node.clone(), Rls { listen, ..settings }).unwrap()
+    tollgate_rls::start(node.clone(), Rls { listen, ..settings }, &Listeners::default()).unwrap()
 }
 
 /// As long as this is kept, a clock that is paused stands still: it would move by itself while everybody waits for a socket, but

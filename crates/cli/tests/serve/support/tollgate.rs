@@ -23,20 +23,32 @@ pub(crate) struct Tollgate {
     pub(crate) check: SocketAddr,
     pub(crate) rls: SocketAddr,
     pub(crate) admin: SocketAddr,
-    _folder: TempDir,
+    folder: Arc<TempDir>,
 }
 
 impl Tollgate {
     /// Starts it by this configuration, to which free ports and a log for programs are added.
     pub(crate) fn start(config: &str) -> Self {
         let folder = TempDir::new().unwrap();
-        let file = folder.path().join("tollgate.toml");
-        std::fs::write(&file, config).unwrap();
+        std::fs::write(folder.path().join("tollgate.toml"), config).unwrap();
+        let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        Self::launch(Arc::new(folder), [anywhere; 4], &[])
+    }
+
+    /// Starts another by the same configuration, which takes over the doors of this one.
+    pub(crate) fn successor(&self) -> Self {
+        let doors = [self.gateway, self.check, self.rls, self.admin];
+        Self::launch(Arc::clone(&self.folder), doors, &["--take-over"])
+    }
+
+    fn launch(folder: Arc<TempDir>, [gateway, check, rls, admin]: [SocketAddr; 4], words: &[&str]) -> Self {
+        let config = folder.path().join("tollgate.toml");
         let mut child = Command::new(env!("CARGO_BIN_EXE_tollgate"))
             .args(["serve", "--config"])
-            .arg(&file)
-            .args(["--set", "listen.gateway=127.0.0.1:0", "--set", "listen.check=127.0.0.1:0"])
-            .args(["--set", "listen.rls=127.0.0.1:0", "--set", "listen.admin=127.0.0.1:0"])
+            .arg(&config)
+            .args(words)
+            .args(["--set", &format!("listen.gateway={gateway}"), "--set", &format!("listen.check={check}")])
+            .args(["--set", &format!("listen.rls={rls}"), "--set", &format!("listen.admin={admin}")])
             .args(["--set", "log.format=json"])
             // Where its accounts go.
             .current_dir(folder.path())
@@ -52,16 +64,7 @@ impl Tollgate {
                 written.lock().unwrap().push(entry);
             }
         });
-        let mut tollgate = Self {
-            gateway: SocketAddr::from(([127, 0, 0, 1], 0)),
-            check: SocketAddr::from(([127, 0, 0, 1], 0)),
-            rls: SocketAddr::from(([127, 0, 0, 1], 0)),
-            admin: SocketAddr::from(([127, 0, 0, 1], 0)),
-            child,
-            log,
-            config: file,
-            _folder: folder,
-        };
+        let mut tollgate = Self { child, log, config, gateway, check, rls, admin, folder };
         tollgate.gateway = tollgate.door("gateway");
         tollgate.check = tollgate.door("check");
         tollgate.rls = tollgate.door("rls");

@@ -13,6 +13,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use tollgate_config::source::{Document, Format};
 use tollgate_gateway::{Gateway, GatewayConfig, Running};
+use tollgate_listen::Listeners;
 
 /// The longest time that anything may take before a test gives up.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
@@ -42,7 +43,7 @@ pub(crate) fn gateway(server: &Server, more: &str) -> (Running, Recorder) {
 /// A gateway by a TOML text.
 pub(crate) fn start(text: &str) -> (Running, Recorder) {
     let gate = Recorder::default();
-    (Gateway::start(config(text), gate.clone()).unwrap(), gate)
+    (Gateway::start(config(text), gate.clone(), &Listeners::default()).unwrap(), gate)
 }
 
 /// What comes of `future`, in time.
