@@ -21,7 +21,7 @@ def save(name, text, found, plot):
     """The page, the numbers and the picture, drawn as those of all benchmarks are."""
     drawn = subprocess.run([os.path.join(TARGET, "release", "tollgate-bench"), "picture"],
                            input=json.dumps(plot), capture_output=True, text=True, check=True).stdout
-    results = os.path.join(ROOT, "bench", "results")
+    results = os.environ.get("BENCH_RESULTS", os.path.join(ROOT, "bench", "results"))
     for ending, content in {"md": text, "json": json.dumps(found, indent=2) + "\n", "svg": drawn}.items():
         with open(os.path.join(results, f"{name}.{ending}"), "w") as f:
             f.write(content)

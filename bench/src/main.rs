@@ -41,6 +41,9 @@ struct Cli {
 enum Task {
     #[command(flatten)]
     Ask(Family),
+    /// Answer every request on a port with the same refusal, as the gateway's bench does to see what the kernel takes for it.
+    #[command(hide = true)]
+    Kernel { port: u16 },
     /// Draw ratios that other programs measured: their description as JSON on standard input, SVG on standard output.
     Picture,
 }
@@ -269,6 +272,7 @@ impl LedgerOptions {
 fn main() -> anyhow::Result<()> {
     let family = match Cli::parse().task {
         Task::Ask(family) => family,
+        Task::Kernel { port } => return gateway::kernel::serve(port),
         Task::Picture => return draw(),
     };
     if cfg!(debug_assertions) {

@@ -20,11 +20,13 @@ pub(super) enum Kind {
     Lua,
     Haproxy,
     Envoy,
+    /// No proxy: what the kernel takes for any that reads once and writes once.
+    Kernel,
     Tollgate,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Nginx,
         Self::LimitReq,
         Self::LimitReqLogging,
@@ -32,6 +34,7 @@ impl Kind {
         Self::Lua,
         Self::Haproxy,
         Self::Envoy,
+        Self::Kernel,
         Self::Tollgate,
     ];
 
@@ -44,15 +47,16 @@ impl Kind {
             Self::Lua => "nginx + Lua, three tiers",
             Self::Haproxy => "HAProxy stick table",
             Self::Envoy => "Envoy local rate limit",
+            Self::Kernel => "one read and one write, nothing else",
             Self::Tollgate => "Tollgate",
         }
     }
 
-    /// Whether there is something to be seen of it on that path: what does not limit refuses nothing, and a log of refusals has
-    /// nothing to say about what passes.
+    /// Whether there is something to be seen of it on that path: what does not limit refuses nothing, a log of refusals has
+    /// nothing to say about what passes, and what passes takes more than one read and one write.
     pub(super) fn takes(self, path: Path) -> bool {
         match path {
-            Path::Allowed => self != Self::LimitReqLogging,
+            Path::Allowed => !matches!(self, Self::LimitReqLogging | Self::Kernel),
             Path::Refused => self != Self::Nginx,
         }
     }
@@ -155,6 +159,10 @@ impl Contender {
                 fs::write(home.path().join("envoy.yaml"), fill(&text))?;
                 let quiet = ["--concurrency", "1", "--log-level", "off", "--disable-hot-restart"];
                 Process::start(&envoy()?, &[&["-c", "envoy.yaml"][..], &quiet].concat(), home, port)?
+            }
+            Kind::Kernel => {
+                let bench = std::env::current_exe().context("where is this program?")?;
+                Process::start(&bench, &["kernel", &port.to_string()], home, port)?
             }
             Kind::Tollgate => {
                 let (rate, burst) = if is_refusing { ("1", "1") } else { ("50000000", "90000000") };

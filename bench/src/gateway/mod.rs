@@ -2,6 +2,7 @@
 
 mod contender;
 mod crowd;
+pub(crate) mod kernel;
 mod load;
 mod report;
 

@@ -152,6 +152,11 @@ impl Answers {
                 rate(Path::Allowed, Kind::Nginx)
             ),
             format!(
+                "A loop that reads once and writes the bytes of our refusal, and looks at nothing: {} of nginx limit_req without its log. That is what the kernel takes for \
+                 these two calls, so nobody who makes them gets below it.",
+                spread(self.ratio(Path::Refused, Kind::Kernel, Kind::LimitReq, |lap| lap.cpu_us_per_request))
+            ),
+            format!(
                 "Refused requests, Tollgate to nginx limit_req: CPU per request {} (goal: at most 0.8); {} of one that writes a \
                  line for each refusal, as it does unless it is told otherwise.",
                 cpu(Path::Refused, Kind::LimitReq),
