@@ -8,24 +8,17 @@ use hyper::service::HttpService;
 use std::error::Error;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 use tokio::time::Sleep;
 
-/// Runs an HTTP/2 connection, and looks at the clock and at the gateway's mood now and then.
-///
-/// The alarm is not set anew for every request. When it goes off it is seen whether anything is overdue; what may be
-/// overdue before that brings it forward.
-pub(super) struct Drive<I, S: HttpService<Incoming>, E> {
-    connection: Pin<Box<http2::Connection<I, S, E>>>,
-    watch: Arc<Watch>,
-    patience: Patience,
-    alarm: Pin<Box<Sleep>>,
-    seat: Seat,
-    is_winding_down: bool,
+/// A connection that ends by itself, and sooner if it is asked to.
+pub(super) trait Connection: Future {
+    /// Requests that have begun are answered, no others are taken.
+    fn wind_down(self: Pin<&mut Self>);
 }
 
-impl<I, B, S, E> Drive<I, S, E>
+impl<I, B, S, E> Connection for http2::Connection<I, S, E>
 where
     S: HttpService<Incoming, ResBody = B>,
     S::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -34,12 +27,27 @@ where
     B::Error: Into<Box<dyn Error + Send + Sync>>,
     E: Http2ServerConnExec<S::Future, B>,
 {
-    pub(super) fn new(
-        connection: http2::Connection<I, S, E>,
-        watch: Arc<Watch>,
-        patience: Patience,
-        seat: Seat,
-    ) -> Self {
+    /// GOAWAY tells which requests will be answered.
+    fn wind_down(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}
+
+/// Runs an HTTP/2 connection, and looks at the clock and at the gateway's mood now and then.
+///
+/// The alarm is not set anew for every request. When it goes off it is seen whether anything is overdue; what may be
+/// overdue before that brings it forward.
+pub(super) struct Drive<C> {
+    connection: Pin<Box<C>>,
+    watch: Rc<Watch>,
+    patience: Patience,
+    alarm: Pin<Box<Sleep>>,
+    seat: Seat,
+    is_winding_down: bool,
+}
+
+impl<C: Connection> Drive<C> {
+    pub(super) fn new(connection: C, watch: Rc<Watch>, patience: Patience, seat: Seat) -> Self {
         Self {
             connection: Box::pin(connection),
             watch,
@@ -53,8 +61,7 @@ where
     fn wind_down(&mut self) {
         if !self.is_winding_down {
             self.is_winding_down = true;
-            // GOAWAY tells which requests will be answered.
-            self.connection.as_mut().graceful_shutdown();
+            self.connection.as_mut().wind_down();
         }
     }
 
@@ -88,15 +95,7 @@ where
     }
 }
 
-impl<I, B, S, E> Future for Drive<I, S, E>
-where
-    S: HttpService<Incoming, ResBody = B>,
-    S::Error: Into<Box<dyn Error + Send + Sync>>,
-    I: Read + Write + Unpin,
-    B: Body + 'static,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-    E: Http2ServerConnExec<S::Future, B>,
-{
+impl<C: Connection> Future for Drive<C> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {

@@ -3,9 +3,9 @@
 mod drive;
 mod http1;
 mod inbound;
-mod line;
 mod socket;
 mod watch;
+mod watched;
 
 #[cfg(test)]
 pub(crate) use http1::rehearse;
@@ -25,7 +25,6 @@ use http1::Session;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use line::Line;
 use rustls::ServerConfig;
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -37,6 +36,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use watch::{Patience, Watch};
+use watched::Watched;
 
 /// How every HTTP/2 connection starts.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -89,9 +89,9 @@ async fn attend_http2<G: Gate>(
     seat: Seat,
     (socket, first): (Socket, BytesMut),
 ) {
-    let watch = Arc::new(Watch::new());
-    let io = TokioIo::new(Line::new(socket, Arc::clone(&watch), first));
-    let seen = Arc::clone(&watch);
+    let watch = Rc::new(Watch::new());
+    let io = TokioIo::new(Watched::new(socket, Rc::clone(&watch), first));
+    let seen = Rc::clone(&watch);
     let service = service_fn(move |request: Request<Incoming>| {
         // Its turn begins here and not when it is polled, so that turns are in order.
         let (visitor, turn) = (Rc::clone(&visitor), seen.begin());

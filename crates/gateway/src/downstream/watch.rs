@@ -1,38 +1,36 @@
 use crate::framing::Fault;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// What is going on on an HTTP/2 connection, as seen from its two ends: the bytes and the requests.
-///
-/// All of it belongs to one thread.
 #[derive(Debug)]
 pub(crate) struct Watch {
     /// Where its milliseconds start; zero is never, so one is added.
     epoch: Instant,
     /// How many requests have begun.
-    begun: AtomicU64,
+    begun: Cell<u64>,
     /// Requests under way.
-    open: AtomicU32,
+    open: Cell<u32>,
     /// Since when there are none.
-    resting: AtomicU64,
+    resting: Cell<u64>,
     /// Since when the client takes nothing.
-    stalled: AtomicU64,
+    stalled: Cell<u64>,
     /// Since when it takes nothing of which answer, where several are on their way at a time: of these it may leave one where it is
     /// and take the others.
-    untaken: Mutex<BTreeMap<u64, u64>>,
+    untaken: RefCell<BTreeMap<u64, u64>>,
     /// Since when it is being closed.
-    closing: AtomicU64,
+    closing: Cell<u64>,
     /// Something began that may be overdue earlier than what was known before.
-    is_urgent: AtomicBool,
+    is_urgent: Cell<bool>,
 }
 
 /// A request under way.
 #[derive(Debug)]
 pub(crate) struct Turn {
     /// None if it is alone on its connection.
-    watch: Option<Arc<Watch>>,
+    watch: Option<Rc<Watch>>,
     number: u64,
     /// Why it is not let in, if it is not.
     pub(crate) fault: Option<Fault>,
@@ -62,57 +60,56 @@ impl Watch {
     pub(crate) fn new() -> Self {
         Self {
             epoch: Instant::now(),
-            begun: AtomicU64::new(0),
-            open: AtomicU32::new(0),
-            resting: AtomicU64::new(1),
-            stalled: AtomicU64::new(0),
-            untaken: Mutex::default(),
-            closing: AtomicU64::new(0),
-            is_urgent: AtomicBool::new(false),
+            begun: Cell::new(0),
+            open: Cell::new(0),
+            resting: Cell::new(1),
+            stalled: Cell::new(0),
+            untaken: RefCell::default(),
+            closing: Cell::new(0),
+            is_urgent: Cell::new(false),
         }
     }
 
     /// A request begins.
-    pub(crate) fn begin(self: &Arc<Self>) -> Turn {
-        self.open.fetch_add(1, Ordering::Relaxed);
-        let number = self.begun.fetch_add(1, Ordering::Relaxed);
-        Turn { watch: Some(Arc::clone(self)), number, fault: None }
+    pub(crate) fn begin(self: &Rc<Self>) -> Turn {
+        self.open.update(|open| open + 1);
+        let number = self.begun.get();
+        self.begun.set(number + 1);
+        Turn { watch: Some(Rc::clone(self)), number, fault: None }
     }
 
     /// Whether the client takes what is sent.
     pub(crate) fn wrote(&self, taken: bool) {
         if taken {
-            if self.stalled.load(Ordering::Relaxed) != 0 {
-                self.stalled.store(0, Ordering::Relaxed);
-            }
-        } else if self.stalled.load(Ordering::Relaxed) == 0 {
-            self.stalled.store(self.now(), Ordering::Relaxed);
-            self.is_urgent.store(true, Ordering::Relaxed);
+            self.stalled.set(0);
+        } else if self.stalled.get() == 0 {
+            self.stalled.set(self.now());
+            self.is_urgent.set(true);
         }
     }
 
     /// The connection is being closed.
     pub(crate) fn closing(&self) {
-        if self.closing.load(Ordering::Relaxed) == 0 {
-            self.closing.store(self.now(), Ordering::Relaxed);
-            self.is_urgent.store(true, Ordering::Relaxed);
+        if self.closing.get() == 0 {
+            self.closing.set(self.now());
+            self.is_urgent.set(true);
         }
     }
 
     /// Whether it is time to look at the clock sooner than planned; tells it once.
     pub(crate) fn take_urgent(&self) -> bool {
-        self.is_urgent.load(Ordering::Relaxed) && self.is_urgent.swap(false, Ordering::Relaxed)
+        self.is_urgent.replace(false)
     }
 
     /// Looks at the clock.
     pub(crate) fn check(&self, patience: &Patience) -> Check {
-        let read = |moment: &AtomicU64| moment.load(Ordering::Relaxed);
-        let is_resting = self.open.load(Ordering::Relaxed) == 0;
+        let untaken = self.untaken.borrow().values().min().copied().unwrap_or(0);
+        let resting = if self.open.get() == 0 { self.resting.get() } else { 0 };
         let deadlines = [
-            (read(&self.closing), patience.linger, Check::Stuck),
-            (read(&self.stalled), patience.write, Check::Stuck),
-            (self.untaken().values().min().copied().unwrap_or(0), patience.write, Check::Stuck),
-            (if is_resting { read(&self.resting) } else { 0 }, patience.idle, Check::Idle),
+            (self.closing.get(), patience.linger, Check::Stuck),
+            (self.stalled.get(), patience.write, Check::Stuck),
+            (untaken, patience.write, Check::Stuck),
+            (resting, patience.idle, Check::Idle),
         ];
         let now = Instant::now();
         // A connection that comes to rest is noticed by the next look: late, but within twice its time.
@@ -130,10 +127,6 @@ impl Watch {
         Check::Until(next.max(now + Duration::from_millis(1)))
     }
 
-    fn untaken(&self) -> MutexGuard<'_, BTreeMap<u64, u64>> {
-        self.untaken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn now(&self) -> u64 {
         u64::try_from(self.epoch.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
     }
@@ -148,9 +141,9 @@ impl Turn {
     /// There is something to take for the client.
     pub(crate) fn offered(&self) {
         let Some(watch) = &self.watch else { return };
-        let mut untaken = watch.untaken();
+        let mut untaken = watch.untaken.borrow_mut();
         if untaken.is_empty() {
-            watch.is_urgent.store(true, Ordering::Relaxed);
+            watch.is_urgent.set(true);
         }
         untaken.insert(self.number, watch.now());
     }
@@ -158,7 +151,7 @@ impl Turn {
     /// The client has room for more.
     pub(crate) fn taken(&self) {
         if let Some(watch) = &self.watch {
-            watch.untaken().remove(&self.number);
+            watch.untaken.borrow_mut().remove(&self.number);
         }
     }
 }
@@ -166,10 +159,10 @@ impl Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         self.taken();
-        if let Some(watch) = &self.watch
-            && watch.open.fetch_sub(1, Ordering::Relaxed) == 1
-        {
-            watch.resting.store(watch.now(), Ordering::Relaxed);
+        let Some(watch) = &self.watch else { return };
+        watch.open.update(|open| open - 1);
+        if watch.open.get() == 0 {
+            watch.resting.set(watch.now());
         }
     }
 }

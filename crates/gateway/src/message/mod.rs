@@ -6,4 +6,4 @@ mod outflow;
 
 pub(crate) use appetite::Appetite;
 pub(crate) use inflow::{Inflow, Step};
-pub(crate) use outflow::{Outflow, Rest, write_field};
+pub(crate) use outflow::{Departure, Outflow, Rest, write_field};

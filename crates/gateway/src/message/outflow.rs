@@ -22,14 +22,22 @@ pub(crate) struct Outflow<B> {
     written: usize,
     body: Option<B>,
     rest: Rest,
-    /// Whether the first piece may be taken out of the body before the head has left.
-    joins: bool,
+    departure: Departure,
     /// Whether something may wait in the socket to be sent.
     is_unflushed: bool,
     /// How much was written of this message.
     moved: u64,
     /// The other side takes nothing any more. It may have answered before that, so what can be read decides.
     is_mute: bool,
+}
+
+/// When the first piece of a body is taken out of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Departure {
+    /// At once, so that it can leave together with the head. If the head does not leave, the body may be of no use any more.
+    Together,
+    /// When the head has left.
+    HeadFirst,
 }
 
 /// What has to follow what was staged.
@@ -55,7 +63,7 @@ impl<B> Default for Outflow<B> {
             written: 0,
             body: None,
             rest: Rest::Nothing,
-            joins: false,
+            departure: Departure::HeadFirst,
             is_unflushed: false,
             moved: 0,
             is_mute: false,
@@ -191,12 +199,17 @@ where
     B: Body<Data = Bytes> + Unpin,
     B::Error: Into<BoxError>,
 {
-    /// Stages the head of a message, which `write` writes; `rest` follows. If nothing of it leaves and it `joins`, its body may be
-    /// of no use any more.
-    pub(crate) fn start(&mut self, body: B, rest: Rest, joins: bool, write: impl FnOnce(&mut Vec<u8>)) {
+    /// Stages the head of a message, which `write` writes; `rest` follows.
+    pub(crate) fn start(
+        &mut self,
+        body: B,
+        rest: Rest,
+        departure: Departure,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) {
         self.clear();
         self.rest = rest;
-        self.joins = joins;
+        self.departure = departure;
         self.body = Some(body);
         write(&mut self.text);
     }
@@ -207,7 +220,8 @@ where
         W: AsyncWrite + Unpin,
     {
         while !self.is_mute {
-            let staged = if self.joins || self.is_written() { self.poll_stage(cx)? } else { Poll::Ready(()) };
+            let is_due = self.departure == Departure::Together || self.is_written();
+            let staged = if is_due { self.poll_stage(cx)? } else { Poll::Ready(()) };
             match ready!(self.poll_write(socket, cx)) {
                 Ok(()) if self.rest == Rest::Nothing => break,
                 Ok(()) if staged.is_ready() => self.unstage(),

@@ -1,5 +1,6 @@
 //! HTTP/1 as it is spoken with clients: one request after the other.
 
+mod line;
 mod reply;
 mod wire;
 

@@ -1,6 +1,6 @@
 use super::wire::Manners;
 use crate::gate::Ticket;
-use crate::message::{Outflow, Rest, write_field};
+use crate::message::{Departure, Outflow, Rest, write_field};
 use crate::proxy::Outgoing;
 use http::header::{CONNECTION, CONTENT_LENGTH, DATE, TRANSFER_ENCODING};
 use http::response::Parts;
@@ -19,7 +19,7 @@ pub(super) fn start<T: Ticket>(
     let rest = rest(parts.status, &body, client);
     let announced = body.size_hint().exact();
     let stays = client.stays && rest != Rest::UntilClosed && !closes(&parts.headers);
-    outflow.start(body, rest, true, |text| {
+    outflow.start(body, rest, Departure::Together, |text| {
         write_status(text, parts.status);
         write_fields(text, &parts, rest, announced, client);
         if !parts.headers.contains_key(CONNECTION) {

@@ -1,65 +1,25 @@
+use super::line::{CONTINUE, Line};
 use crate::downstream::{Inbound, Socket};
-use crate::framing::{Bounds, Fault, Framed, Outline, Places, Scan, end_of, scan};
-use crate::message::{Appetite, Inflow, Step};
+use crate::framing::{Bounds, Fault, Framed, Outline};
+use crate::message::Inflow;
 use crate::proxy::BoxError;
-use bytes::{Buf, Bytes, BytesMut};
-use http::header::{EXPECT, HeaderName};
-use http::{HeaderMap, HeaderValue, Method, Request, Uri, Version};
+use bytes::{Bytes, BytesMut};
+use http::header::EXPECT;
+use http::{HeaderMap, Method, Request, Uri, Version};
 use http_body::{Body, Frame, SizeHint};
 use std::cell::RefCell;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-
-/// How much is read at a time of what is no body.
-const SCRATCH: usize = 16 * 1024;
+use tokio::io::AsyncWrite;
 
 /// The most bytes that are read ahead while a request is answered.
 const MAX_AHEAD: usize = 64 * 1024;
 
-/// Empty lines before a request that are overlooked, as some clients end a body with one.
-const MAX_EMPTY_LINES: u8 = 4;
-
-/// Room in a request's header fields for what is put among them on the way.
-const SPARE: usize = 2;
-
-const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
-
-/// What there is to read for everybody on a thread: who waits for a request needs no buffer of its own.
-struct Desk {
-    scratch: Box<[u8]>,
-    places: Places,
-}
-
-thread_local! {
-    static DESK: RefCell<Desk> =
-        RefCell::new(Desk { scratch: vec![0; SCRATCH].into_boxed_slice(), places: Places::new() });
-}
-
 /// A client's connection, which the body of its request and whoever answers it share.
 #[derive(Clone)]
 pub(crate) struct Wire(Rc<RefCell<Line>>);
-
-/// One end of a connection.
-struct Line {
-    /// None once it is a tunnel.
-    socket: Option<Socket>,
-    /// Read, and not used yet.
-    read: BytesMut,
-    /// How much of it is known to hold no end of a head.
-    scanned: usize,
-    empty_lines: u8,
-    /// For a body.
-    appetite: Appetite,
-    /// Which request is under way.
-    number: u64,
-    /// What is left of its body.
-    inflow: Inflow,
-    /// What the client wants to hear before it sends it, as far as it was not said.
-    leave: &'static [u8],
-}
 
 /// A request that has come in.
 pub(super) struct Asked {
@@ -101,7 +61,7 @@ pub(super) enum Looked {
 impl Wire {
     /// A connection, of which `read` has been read already.
     pub(super) fn new(socket: Socket, read: BytesMut) -> Self {
-        Self(Rc::new(RefCell::new(Line { socket: Some(socket), read, ..Line::new() })))
+        Self(Rc::new(RefCell::new(Line::new(Some(socket), read))))
     }
 
     /// Whether nothing was read that has not been used.
@@ -193,131 +153,6 @@ impl Wire {
     }
 }
 
-impl Line {
-    fn new() -> Self {
-        Self {
-            socket: None,
-            read: BytesMut::new(),
-            scanned: 0,
-            empty_lines: 0,
-            appetite: Appetite::default(),
-            number: 0,
-            inflow: Inflow::Over,
-            leave: &[],
-        }
-    }
-
-    fn socket(&mut self) -> io::Result<&mut Socket> {
-        self.socket.as_mut().ok_or_else(|| io::ErrorKind::NotConnected.into())
-    }
-
-    /// The head at the start of what was read.
-    fn look(&mut self, bounds: Bounds) -> Result<Option<(Outline, Bytes, HeaderMap)>, Fault> {
-        while self.read.starts_with(b"\r\n") && self.empty_lines < MAX_EMPTY_LINES {
-            self.read.advance(2);
-            self.empty_lines += 1;
-        }
-        if self.read.is_empty() {
-            // Who waits for a request needs no room.
-            self.read = BytesMut::new();
-            return Ok(None);
-        }
-        if self.read[..] == b"\r"[..] {
-            return Ok(None);
-        }
-        let is_known_partial =
-            self.scanned > 0 && self.read.len() < bounds.bytes && end_of(&self.read, self.scanned).is_none();
-        if is_known_partial {
-            self.scanned = self.read.len();
-            return Ok(None);
-        }
-        DESK.with_borrow_mut(|desk| match scan(&self.read, bounds, &mut desk.places) {
-            Scan::Partial => {
-                self.scanned = self.read.len();
-                Ok(None)
-            }
-            Scan::Fault(fault) => Err(fault),
-            Scan::Head(outline) => {
-                self.scanned = 0;
-                self.empty_lines = 0;
-                let head = if outline.length == self.read.len() {
-                    std::mem::take(&mut self.read).freeze()
-                } else {
-                    self.read.split_to(outline.length).freeze()
-                };
-                let headers = fields(&head, &desk.places).ok_or(Fault::Header)?;
-                Ok(Some((outline, head, headers)))
-            }
-        })
-    }
-
-    fn poll_hear(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        DESK.with_borrow_mut(|desk| {
-            let mut buf = ReadBuf::new(&mut desk.scratch);
-            ready!(Pin::new(self.socket()?).poll_read(cx, &mut buf))?;
-            self.read.extend_from_slice(buf.filled());
-            Poll::Ready(Ok(buf.filled().len()))
-        })
-    }
-
-    /// The next piece of the request's body.
-    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        loop {
-            match self.inflow.next(&mut self.read) {
-                Ok(Step::Frame(frame)) => return Poll::Ready(Some(Ok(frame))),
-                Ok(Step::End) => {
-                    self.appetite = Appetite::default();
-                    return Poll::Ready(None);
-                }
-                Ok(Step::More) => {}
-                Err(why) => return Poll::Ready(Some(Err(why.into()))),
-            }
-            if let Err(error) = ready!(self.poll_leave(cx)) {
-                return Poll::Ready(Some(Err(error.into())));
-            }
-            match ready!(self.poll_fill(cx)) {
-                Ok(0) => return Poll::Ready(Some(Err("the request breaks off".into()))),
-                Ok(_) => {}
-                Err(error) => return Poll::Ready(Some(Err(error.into()))),
-            }
-        }
-    }
-
-    /// Reads some more of a body.
-    fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let Some(socket) = &mut self.socket else {
-            return Poll::Ready(Err(io::ErrorKind::NotConnected.into()));
-        };
-        self.appetite.poll_fill(socket, &mut self.read, cx)
-    }
-
-    /// Tells the client to go on, if it waits for that.
-    fn poll_leave(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while !self.leave.is_empty() {
-            let leave = self.leave;
-            let count = ready!(Pin::new(self.socket()?).poll_write(cx, leave))?;
-            if count == 0 {
-                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
-            }
-            self.leave = leave.get(count..).unwrap_or_default();
-            if self.leave.is_empty() {
-                ready!(Pin::new(self.socket()?).poll_flush(cx))?;
-            }
-        }
-        Poll::Ready(Ok(()))
-    }
-}
-
-fn fields(head: &Bytes, places: &Places) -> Option<HeaderMap> {
-    let mut headers = HeaderMap::with_capacity(places.len() + SPARE);
-    for (name, value) in places {
-        let name = HeaderName::from_bytes(&head[name.clone()]).ok()?;
-        let value = HeaderValue::from_maybe_shared(head.slice(value.clone())).ok()?;
-        headers.append(name, value);
-    }
-    Some(headers)
-}
-
 impl Body for RequestBody {
     type Data = Bytes;
     type Error = BoxError;
@@ -373,21 +208,11 @@ impl AsyncWrite for Wire {
     }
 }
 
-impl Line {
-    /// What was begun to be said is said to its end, before anything else is.
-    fn poll_finish_leave(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.leave.len() == CONTINUE.len() {
-            // Nobody wants the body any more.
-            self.leave = &[];
-        }
-        self.poll_leave(cx)
-    }
-}
-
 /// How a connection is read that gets these bytes in pieces: how many requests came in, how many bytes of bodies, and what ended it.
 #[cfg(test)]
 pub(crate) fn rehearse(input: &[u8], piece: usize, bounds: Bounds) -> (u64, usize, String) {
-    let wire = Wire(Rc::new(RefCell::new(Line::new())));
+    use crate::message::Step;
+    let wire = Wire(Rc::new(RefCell::new(Line::new(None, BytesMut::new()))));
     let (mut heads, mut bytes) = (0, 0);
     let mut pieces = input.chunks(piece.max(1));
     loop {
@@ -424,7 +249,9 @@ pub(crate) fn rehearse(input: &[u8], piece: usize, bounds: Bounds) -> (u64, usiz
 
 #[cfg(test)]
 mod tests {
+    use super::super::line::MAX_EMPTY_LINES;
     use super::*;
+    use crate::message::Step;
 
     const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
     const PUT: &str = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nGET /";
@@ -469,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_body_is_its_requests_alone() {
-        let wire = Wire(Rc::new(RefCell::new(Line::new())));
+        let wire = Wire(Rc::new(RefCell::new(Line::new(None, BytesMut::new()))));
         let bounds = Bounds { headers: 10, bytes: 1_024 };
         wire.0.borrow_mut().read.extend_from_slice([PUT, PUT].concat().as_bytes());
         let Looked::Asked(first) = wire.look(bounds) else { panic!("no request") };

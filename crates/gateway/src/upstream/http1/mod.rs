@@ -4,7 +4,7 @@ mod head;
 
 use crate::downstream::Socket;
 use crate::framing::end_of;
-use crate::message::{Appetite, Inflow, Outflow, Rest, Step, write_field};
+use crate::message::{Appetite, Departure, Inflow, Outflow, Rest, Step, write_field};
 use crate::proxy::BoxError;
 use crate::upstream::Added;
 use bytes::{Bytes, BytesMut};
@@ -153,7 +153,7 @@ where
             None => Rest::Chunks { with_trailers: true },
         };
         // If the connection turns out to be dead, the body is needed again as it is.
-        self.outflow.start(body, rest, false, |text| write_head(text, parts, added, rest));
+        self.outflow.start(body, rest, Departure::HeadFirst, |text| write_head(text, parts, added, rest));
         poll_fn(|cx| self.poll_head(&parts.method, cx)).await
     }
 

@@ -3,27 +3,27 @@ use super::watch::Watch;
 use bytes::{Buf, BytesMut};
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The bytes of an HTTP/2 connection from a client, on their way from and to hyper.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct Watched {
     socket: Socket,
-    watch: Arc<Watch>,
+    watch: Rc<Watch>,
     /// Read already.
     first: BytesMut,
 }
 
-impl Line {
+impl Watched {
     /// A connection of which `first` has been read already.
-    pub(crate) fn new(socket: Socket, watch: Arc<Watch>, first: BytesMut) -> Self {
+    pub(crate) fn new(socket: Socket, watch: Rc<Watch>, first: BytesMut) -> Self {
         Self { socket, watch, first }
     }
 }
 
-impl AsyncRead for Line {
+impl AsyncRead for Watched {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if this.first.is_empty() {
@@ -36,7 +36,7 @@ impl AsyncRead for Line {
     }
 }
 
-impl AsyncWrite for Line {
+impl AsyncWrite for Watched {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let wrote = Pin::new(&mut self.socket).poll_write(cx, buf);
         self.watch.wrote(wrote.is_ready());
