@@ -34,7 +34,7 @@ screenshots: need-rust need-node need-chromium ## Make the pictures of the READM
 test: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus need-schemathesis need-node need-chromium ## Check everything: format, lints, tests, model, docs, examples, dependencies
 	@scripts/test
 
-bench: need-rust need-redis need-peers need-envoy need-throttlecrab ## Measure everything beside its peers, and sum it up in bench/results/REPORT.md: an hour; QUICK=1 for a first impression
+bench: need-rust need-redis need-peers need-envoy need-throttlecrab ## Measure everything beside its peers, and sum it up in bench/results/REPORT.md: some fifty minutes; QUICK=1 for a first impression
 	@scripts/bench
 
 soak: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus ## Property tests with many more cases (PROPTEST_CASES), the model, 10,000 seeds (SEEDS) of the simulator, fuzzing (FUZZ_SECONDS each), every drill (DRILL_TIMES), half load (SOAK_MINUTES)
