@@ -2,6 +2,7 @@
 
 use axum::extract::connect_info::Connected;
 use axum::serve::{IncomingStream, Listener};
+use std::future::pending;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -10,21 +11,26 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{Instant, Sleep, sleep_until, timeout};
 
 /// Connections at a time. The rest waits outside: the control plane must not use up the files that the doors beside it need.
-pub(crate) const MOST: usize = 1_000;
+pub(crate) const MOST: u32 = 1_000;
 
 /// How long nothing may be said either way. A watcher hears something every second.
 pub(crate) const SILENCE: Duration = Duration::from_secs(75);
+
+/// How long those who were let in are waited for when it closes: a call may be on its way.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// A listener with so many places.
 #[derive(Debug)]
 pub(crate) struct Entrance {
     listener: TcpListener,
+    most: u32,
     places: Arc<Semaphore>,
     silence: Duration,
+    closing: watch::Receiver<bool>,
 }
 
 /// Who called, as routes see it.
@@ -43,9 +49,29 @@ pub(crate) struct Seated {
 }
 
 impl Entrance {
-    pub(crate) fn new(listener: TcpListener, most: usize, silence: Duration) -> Self {
-        Self { listener, places: Arc::new(Semaphore::new(most)), silence }
+    /// Lets nobody in any more once it is `closing`.
+    pub(crate) fn new(
+        listener: TcpListener,
+        most: u32,
+        silence: Duration,
+        closing: watch::Receiver<bool>,
+    ) -> Self {
+        Self { listener, most, places: Arc::new(Semaphore::new(most as usize)), silence, closing }
     }
+
+    /// Waits until it closes, and then until those who are in have left, but not for long.
+    pub(crate) fn deserted(&self) -> impl Future<Output = ()> + use<> {
+        let (most, places, mut closing) = (self.most, Arc::clone(&self.places), self.closing.clone());
+        async move {
+            closed(&mut closing).await;
+            let _ = timeout(GRACE, places.acquire_many(most)).await;
+        }
+    }
+}
+
+/// Waits until it is closing, or nobody is left who could say so.
+async fn closed(closing: &mut watch::Receiver<bool>) {
+    let _ = closing.wait_for(|is_closing| *is_closing).await;
 }
 
 impl Listener for Entrance {
@@ -56,7 +82,15 @@ impl Listener for Entrance {
         loop {
             // It is never closed.
             let Ok(place) = Arc::clone(&self.places).acquire_owned().await else { continue };
-            let (stream, address) = Listener::accept(&mut self.listener).await;
+            let accepted = tokio::select! {
+                biased;
+                () = closed(&mut self.closing) => None,
+                accepted = Listener::accept(&mut self.listener) => Some(accepted),
+            };
+            let Some((stream, address)) = accepted else {
+                drop(place);
+                return pending().await;
+            };
             // Small answers go out at once.
             let _ = stream.set_nodelay(true);
             return (Seated::new(stream, self.silence, place), address);
@@ -144,30 +178,47 @@ impl AsyncWrite for Seated {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::pin::pin;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    async fn entrance(most: usize, silence: Duration) -> (Entrance, SocketAddr) {
+    async fn entrance(most: u32, silence: Duration) -> (Entrance, SocketAddr, watch::Sender<bool>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        (Entrance::new(listener, most, silence), address)
+        let (close, closing) = watch::channel(false);
+        (Entrance::new(listener, most, silence, closing), address, close)
     }
 
     #[tokio::test]
     async fn whoever_comes_last_waits_for_a_place() {
-        let (mut entrance, address) = entrance(1, SILENCE).await;
+        let (mut entrance, address, _close) = entrance(1, SILENCE).await;
         let _clients =
             (TcpStream::connect(address).await.unwrap(), TcpStream::connect(address).await.unwrap());
         let (first, _) = entrance.accept().await;
-        let second = tokio::time::timeout(Duration::from_millis(50), entrance.accept()).await;
+        let second = timeout(Duration::from_millis(50), entrance.accept()).await;
         assert!(second.is_err(), "there is no place");
         drop(first);
         entrance.accept().await;
     }
 
     #[tokio::test]
+    async fn whoever_is_in_is_waited_for_when_it_closes_and_nobody_else_is_let_in() {
+        let (mut entrance, address, close) = entrance(2, SILENCE).await;
+        let mut deserted = pin!(entrance.deserted());
+        let _clients =
+            (TcpStream::connect(address).await.unwrap(), TcpStream::connect(address).await.unwrap());
+        let (inside, _) = entrance.accept().await;
+        close.send_replace(true);
+        let moment = Duration::from_millis(50);
+        assert!(timeout(moment, entrance.accept()).await.is_err(), "it is closed");
+        assert!(timeout(moment, deserted.as_mut()).await.is_err(), "somebody is inside");
+        drop(inside);
+        timeout(GRACE, deserted).await.unwrap();
+    }
+
+    #[tokio::test]
     async fn whoever_says_nothing_has_to_leave_and_whoever_talks_may_stay() {
         let silence = Duration::from_millis(200);
-        let (mut entrance, address) = entrance(2, silence).await;
+        let (mut entrance, address, _close) = entrance(2, silence).await;
         let (mut client, _quiet) =
             (TcpStream::connect(address).await.unwrap(), TcpStream::connect(address).await.unwrap());
         let (mut talking, _) = entrance.accept().await;

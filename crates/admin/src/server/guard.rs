@@ -5,7 +5,8 @@ use crate::state::Shared;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderName, HeaderValue, header};
+use http::{HeaderName, HeaderValue, Version, header};
+use tokio::sync::watch;
 
 /// Where nobody is limited: those who look after the process must always get an answer.
 const OPEN: [&str; 3] = ["/health", "/ready", "/metrics"];
@@ -21,6 +22,23 @@ pub(super) async fn limit(State(admin): State<Shared>, request: Request, next: N
         return next.run(Request::from_parts(parts, body)).await;
     }
     next.run(request).await
+}
+
+/// Tells who is answered while the server closes that there will be no more answers on this connection.
+pub(super) async fn part(
+    State(closing): State<watch::Receiver<bool>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    // HTTP/2 has its own way to say so.
+    let is_http1 = request.version() < Version::HTTP_2;
+    let mut response = next.run(request).await;
+    if is_http1 && *closing.borrow() {
+        let close = HeaderValue::from_static("close");
+        // A WebSocket goes on as one.
+        response.headers_mut().entry(header::CONNECTION).or_insert(close);
+    }
+    response
 }
 
 const HEADERS: [(HeaderName, &str); 6] = [

@@ -101,7 +101,9 @@ pub async fn start<L: Ledger + Slots + Board + 'static>(
     let (stop, stopping) = watch::channel(false);
     let sampler = tokio::spawn(sampler::run(Arc::clone(&admin), stopping.clone()));
     let telemetry = tokio::spawn(telemetry::run(Arc::clone(&admin), stopping.clone()));
-    let server = tokio::spawn(serve(listener, router(admin), stopping));
+    let router = router(admin).layer(axum::middleware::from_fn_with_state(stopping.clone(), guard::part));
+    let server =
+        tokio::spawn(serve(Entrance::new(listener, entrance::MOST, entrance::SILENCE, stopping), router));
     Ok(Handle { address, first_password, stop, server, sampler, telemetry, store })
 }
 
@@ -129,12 +131,9 @@ impl Handle {
     }
 }
 
-async fn serve(listener: TcpListener, router: Router, mut stopping: watch::Receiver<bool>) {
-    let entrance = Entrance::new(listener, entrance::MOST, entrance::SILENCE);
+async fn serve(entrance: Entrance, router: Router) {
     let service = router.into_make_service_with_connect_info::<Peer>();
-    let stopped = async move {
-        let _ = stopping.wait_for(|is_stopping| *is_stopping).await;
-    };
+    let stopped = entrance.deserted();
     if let Err(error) = axum::serve(entrance, service).with_graceful_shutdown(stopped).into_future().await {
         tracing::error!(%error, "the control plane stopped");
     }

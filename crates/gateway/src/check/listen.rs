@@ -2,9 +2,10 @@
 
 use super::service::Service;
 use crate::plan::Identifier;
-use crate::server::StartError;
+use crate::server::{GRACE, StartError};
 use arc_swap::ArcSwap;
-use http::Request;
+use http::header::CONNECTION;
+use http::{HeaderValue, Request};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -128,9 +129,16 @@ async fn serve<L: Ledger + Slots + 'static>(
 ) {
     // Without it answers would wait for acknowledgements.
     let _ = stream.set_nodelay(true);
+    let is_over = stopped.clone();
     let answer = service_fn(move |request: Request<Incoming>| {
-        let service = Arc::clone(&service);
-        async move { Ok::<_, Infallible>(service.answer(request).await) }
+        let (service, is_over) = (Arc::clone(&service), is_over.clone());
+        async move {
+            let mut reply = service.answer(request).await;
+            if *is_over.borrow() {
+                reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, Infallible>(reply)
+        }
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEADER_PATIENCE).max_buf_size(MAX_HEADER);
@@ -138,7 +146,11 @@ async fn serve<L: Ledger + Slots + 'static>(
     // How a connection ends is the client's business.
     tokio::select! {
         _ = connection.as_mut() => return,
-        _ = stopped.wait_for(|is_over| *is_over) => connection.as_mut().graceful_shutdown(),
+        _ = stopped.wait_for(|is_over| *is_over) => {}
     }
-    let _ = connection.await;
+    // A request may be on its way, which hyper does not wait for.
+    if tokio::time::timeout(GRACE, connection.as_mut()).await.is_err() {
+        connection.as_mut().graceful_shutdown();
+        let _ = connection.await;
+    }
 }

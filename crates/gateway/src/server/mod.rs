@@ -8,6 +8,7 @@ mod thread;
 pub(crate) use core::{Core, CorePlan, Duties};
 pub(crate) use registry::{Mood, Seat};
 pub(crate) use room::Room;
+pub(crate) use thread::GRACE;
 
 use crate::access_log::Writer;
 use crate::gate::Gate;

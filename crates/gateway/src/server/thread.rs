@@ -21,7 +21,7 @@ const EXHAUSTED: Duration = Duration::from_millis(50);
 
 /// The longest time that connections without a request are left open while draining: a request may be on its
 /// way to them.
-const GRACE: Duration = Duration::from_secs(1);
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
 
 /// What a thread is told to do.
 pub(crate) enum Command {
