@@ -102,7 +102,7 @@ fn websockets_through_the_gateway_are_connections_of_their_application() {
         stream.write_all(&piece).unwrap();
         assert!(reader.join().unwrap().unwrap() == piece);
     }
-    let grown = tollgate.peak_memory() - before;
+    let grown = tollgate.grown_since(before);
     assert!(grown < 16 * 1024, "{grown} KiB for 64 MiB through a tunnel");
     let other = ask(tollgate.gateway, "GET /", &["x-tollgate-app: large", "connection: close"], "");
     assert_eq!(other.status, 200, "{other:?}");

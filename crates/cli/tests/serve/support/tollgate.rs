@@ -116,6 +116,12 @@ impl Tollgate {
         }
     }
 
+    /// By how much the most memory that it ever used has grown, in KiB. The kernel adds up what its processors counted only roughly, so it
+    /// may seem to have shrunk.
+    pub(crate) fn grown_since(&self, before: u64) -> u64 {
+        self.peak_memory().saturating_sub(before)
+    }
+
     /// The most memory that it ever used, in KiB.
     pub(crate) fn peak_memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
