@@ -76,14 +76,13 @@ pub(crate) struct Ended {
 
 impl Outcome {
     pub(crate) fn of(drill: &Drill, ended: Ended) -> Self {
-        let outages = promise::outages(drill, ended.worst, ended.late);
         let Tally { passed, refused, excused, wrong, slowest, series } = ended.tally;
         Self {
             drill: drill.name.into(),
             seconds: ended.seconds,
             passed,
             served: ended.served,
-            most: promise::most(drill, ended.seconds, outages),
+            most: promise::most(drill, ended.seconds),
             refused,
             excused,
             wrong,

@@ -1,7 +1,6 @@
 //! The numbers that gateways are started with, and what is promised by them.
 
 use crate::drill::Drill;
-use crate::level::Level;
 use std::time::Duration;
 
 /// What the application was promised, in tokens per second. Every request costs one.
@@ -60,36 +59,13 @@ pub(crate) fn least(drill: &Drill) -> f64 {
     0.8 * f64::from(RATE.saturating_sub(drill.vanished * ALONE))
 }
 
-/// How often gateways may have been alone: as often as the drill cuts them off, and once where the machine did. If it is so late that a
-/// call there and back takes longer than a request waits, the ledger is out of reach although nothing was broken.
-pub(crate) fn outages(drill: &Drill, worst: Level, late: Duration) -> u32 {
-    let is_by_machine = worst >= Level::FailOpen && late.saturating_mul(2) >= LEDGER_TIMEOUT;
-    drill.outages.max(u32::from(is_by_machine))
-}
-
-/// The most that may pass in so many seconds: what was promised, what was saved, and what the faults of the drill and so many outages
-/// allow on top of it.
-pub(crate) fn most(drill: &Drill, seconds: f64, outages: u32) -> f64 {
+/// The most that may pass in so many seconds: what was promised, what was saved, and what the faults of the drill allow on
+/// top of it.
+pub(crate) fn most(drill: &Drill, seconds: f64) -> f64 {
     let nodes = u32::try_from(drill.stage.gateways).map_or(f64::INFINITY, f64::from);
     let rate = f64::from(RATE);
     rate * seconds
         + f64::from(BURST)
-        + f64::from(outages) * nodes * f64::from(ALONE) * SILENCE.as_secs_f64()
+        + f64::from(drill.outages) * nodes * f64::from(ALONE) * SILENCE.as_secs_f64()
         + f64::from(drill.losses) * rate * LOST_WRITES.as_secs_f64()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::catalogue::named;
-
-    #[test]
-    fn a_late_machine_is_an_outage_only_if_a_gateway_was_alone() {
-        let calm = &named("half-bodies").unwrap();
-        let (late, soon) = (Duration::from_millis(36), Duration::from_millis(5));
-        assert_eq!(outages(calm, Level::FailOpen, late), 1);
-        assert_eq!(outages(calm, Level::FailOpen, soon), 0);
-        assert_eq!(outages(calm, Level::Mild, late), 0);
-        assert_eq!(outages(&named("primary-killed").unwrap(), Level::FailOpen, late), 1);
-    }
 }
