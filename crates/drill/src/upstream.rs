@@ -1,13 +1,20 @@
 //! The server behind the gateways. It counts what reaches it, which is what was admitted, whoever lost the answer.
+//!
+//! One thread serves all connections. With a thread for each, a crowd at the gateways had a thousand threads start here, and whatever
+//! else was due on the machine waited for them: requests for up to 340 ms, and a gateway for its ledger until it gave up.
 
 use anyhow::Context;
 use socket2::{Domain, Socket, Type};
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::oneshot;
 
 /// Requests that name this application are counted.
 pub(crate) const COUNTED: &str = "x-tollgate-app: app\r\n";
@@ -19,14 +26,14 @@ const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 pub(crate) struct Upstream {
     port: u16,
     served: Arc<AtomicU64>,
-    life: Option<Arc<Life>>,
+    life: Option<Life>,
 }
 
 /// From one start to the next death.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Life {
-    is_over: AtomicBool,
-    connections: Mutex<Vec<TcpStream>>,
+    end: oneshot::Sender<()>,
+    thread: JoinHandle<()>,
 }
 
 impl Upstream {
@@ -47,22 +54,21 @@ impl Upstream {
 
     /// Closes its port and all its connections.
     pub(crate) fn die(&mut self) {
-        let Some(life) = self.life.take() else { return };
-        life.is_over.store(true, Ordering::SeqCst);
-        // Wakes whoever waits for the next connection, so that the port is closed.
-        drop(TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)));
-        for connection in life.connections.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            let _ = connection.shutdown(Shutdown::Both);
+        if let Some(life) = self.life.take() {
+            let _ = life.end.send(());
+            let _ = life.thread.join();
         }
     }
 
     /// Starts it, on the port that it had if it had one.
     pub(crate) fn revive(&mut self) -> anyhow::Result<()> {
+        let runtime = Builder::new_current_thread().enable_io().build()?;
         let listener = listen(self.port)?;
         self.port = listener.local_addr()?.port();
-        let (life, served) = (Arc::new(Life::default()), Arc::clone(&self.served));
-        self.life = Some(Arc::clone(&life));
-        thread::spawn(move || accept(&listener, &life, &served));
+        let served = Arc::clone(&self.served);
+        let (end, ended) = oneshot::channel();
+        let thread = thread::spawn(move || live(&runtime, listener, &served, ended));
+        self.life = Some(Life { end, thread });
         Ok(())
     }
 }
@@ -91,33 +97,40 @@ fn bind(port: u16) -> io::Result<TcpListener> {
     socket.set_reuse_address(true)?;
     socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)).into())?;
     socket.listen(4_096)?;
+    socket.set_nonblocking(true)?;
     Ok(socket.into())
 }
 
-fn accept(listener: &TcpListener, life: &Arc<Life>, served: &Arc<AtomicU64>) {
-    for stream in listener.incoming().flatten() {
-        if life.is_over.load(Ordering::SeqCst) {
-            return;
+/// Serves until it is told to end. What is open then is closed with the runtime.
+fn live(runtime: &Runtime, listener: TcpListener, served: &Arc<AtomicU64>, ended: oneshot::Receiver<()>) {
+    runtime.block_on(async {
+        tokio::select! {
+            _ = ended => {}
+            () = accept(listener, served) => {}
         }
-        if let Ok(copy) = stream.try_clone() {
-            life.connections.lock().unwrap_or_else(PoisonError::into_inner).push(copy);
+    });
+}
+
+async fn accept(listener: TcpListener, served: &Arc<AtomicU64>) {
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+    loop {
+        if let Ok((stream, _)) = listener.accept().await {
+            // How a connection ends is the gateway's business.
+            tokio::spawn(serve(stream, Arc::clone(served)));
         }
-        let served = Arc::clone(served);
-        // How a connection ends is the gateway's business.
-        thread::spawn(move || serve(&stream, &served));
     }
 }
 
-fn serve(stream: &TcpStream, served: &AtomicU64) -> io::Result<()> {
+async fn serve(stream: TcpStream, served: Arc<AtomicU64>) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let mut reader = BufReader::new(stream);
+    let mut stream = BufReader::new(stream);
     let mut head = String::new();
     loop {
         head.clear();
         let mut length = 0;
         while !head.ends_with("\r\n\r\n") {
             let from = head.len();
-            if reader.read_line(&mut head)? == 0 {
+            if stream.read_line(&mut head).await? == 0 {
                 return Ok(());
             }
             let line = head[from..].to_ascii_lowercase();
@@ -128,7 +141,7 @@ fn serve(stream: &TcpStream, served: &AtomicU64) -> io::Result<()> {
         if head.to_ascii_lowercase().contains(COUNTED) {
             served.fetch_add(1, Ordering::SeqCst);
         }
-        io::copy(&mut reader.by_ref().take(length), &mut io::sink())?;
-        (&*stream).write_all(ANSWER)?;
+        tokio::io::copy(&mut (&mut stream).take(length), &mut tokio::io::sink()).await?;
+        stream.write_all(ANSWER).await?;
     }
 }
