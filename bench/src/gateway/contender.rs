@@ -3,11 +3,11 @@ use anyhow::Context;
 use std::fs;
 use std::net::TcpStream;
 use std::path::Path as File;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use tollgate_testkit::{envoy, free_port};
+use tollgate_testkit::{Process, envoy, free_port};
 
 /// Who takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,23 +62,21 @@ impl Kind {
     }
 }
 
-/// A process of ours in a folder of its own, killed when dropped.
-struct Process {
-    child: Child,
+/// A process of ours in a folder of its own.
+struct Housed {
+    process: Process,
     home: TempDir,
 }
 
-impl Process {
+impl Housed {
     fn start(program: &File, arguments: &[&str], home: TempDir, port: u16) -> anyhow::Result<Self> {
-        let log = fs::File::create(home.path().join("log"))?;
         let mut command = Command::new(program);
-        command.args(arguments).current_dir(home.path()).stdin(Stdio::null());
-        let child = command.stdout(log.try_clone()?).stderr(log).spawn();
-        let child = child.with_context(|| format!("cannot start {}", program.display()))?;
-        let process = Self { child, home };
+        command.args(arguments).current_dir(home.path());
+        let process = Process::start_logged(&mut command, &home.path().join("log"))?;
+        let housed = Self { process, home };
         let start = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            let said = || fs::read_to_string(process.home.path().join("log")).unwrap_or_default();
+            let said = || fs::read_to_string(housed.home.path().join("log")).unwrap_or_default();
             anyhow::ensure!(
                 start.elapsed() < Duration::from_secs(10),
                 "{command:?} does not start: {}",
@@ -86,21 +84,14 @@ impl Process {
             );
             thread::sleep(Duration::from_millis(20));
         }
-        Ok(process)
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        Ok(housed)
     }
 }
 
 /// The server behind all of them.
 pub(super) struct Upstream {
     port: u16,
-    _process: Process,
+    _server: Housed,
 }
 
 impl Upstream {
@@ -108,8 +99,8 @@ impl Upstream {
         let (home, port) = (TempDir::new()?, free_port()?);
         let text = include_str!("conf/upstream.conf").replace("{listen}", &port.to_string());
         fs::write(home.path().join("nginx.conf"), text)?;
-        let process = nginx(home, port)?;
-        Ok(Self { port, _process: process })
+        let server = nginx(home, port)?;
+        Ok(Self { port, _server: server })
     }
 
     pub(super) fn port(&self) -> u16 {
@@ -121,7 +112,7 @@ impl Upstream {
 pub(super) struct Contender {
     pub(super) kind: Kind,
     pub(super) port: u16,
-    process: Process,
+    proxy: Housed,
 }
 
 impl Contender {
@@ -132,7 +123,7 @@ impl Contender {
         let fill = |text: &str| {
             text.replace("{listen}", &port.to_string()).replace("{upstream}", &upstream.to_string())
         };
-        let process = match kind {
+        let proxy = match kind {
             Kind::Nginx | Kind::LimitReq | Kind::LimitReqLogging | Kind::LuaBucket | Kind::Lua => {
                 let (modules, http, location) = nginx_parts(kind, is_refusing);
                 let level = if kind == Kind::LimitReqLogging { "error" } else { "crit" };
@@ -151,34 +142,34 @@ impl Contender {
                 let rate = if is_refusing { "0" } else { "4000000" };
                 let text = include_str!("conf/haproxy.cfg").replace("{rate}", rate);
                 fs::write(home.path().join("haproxy.cfg"), fill(&text))?;
-                Process::start(File::new("/usr/sbin/haproxy"), &["-db", "-f", "haproxy.cfg"], home, port)?
+                Housed::start(File::new("/usr/sbin/haproxy"), &["-db", "-f", "haproxy.cfg"], home, port)?
             }
             Kind::Envoy => {
                 let tokens = if is_refusing { "1" } else { "4000000" };
                 let text = include_str!("conf/envoy.yaml").replace("{tokens}", tokens);
                 fs::write(home.path().join("envoy.yaml"), fill(&text))?;
                 let quiet = ["--concurrency", "1", "--log-level", "off", "--disable-hot-restart"];
-                Process::start(&envoy()?, &[&["-c", "envoy.yaml"][..], &quiet].concat(), home, port)?
+                Housed::start(&envoy()?, &[&["-c", "envoy.yaml"][..], &quiet].concat(), home, port)?
             }
             Kind::Kernel => {
                 let bench = std::env::current_exe().context("where is this program?")?;
-                Process::start(&bench, &["kernel", &port.to_string()], home, port)?
+                Housed::start(&bench, &["kernel", &port.to_string()], home, port)?
             }
             Kind::Tollgate => {
                 let (rate, burst) = if is_refusing { ("1", "1") } else { ("50000000", "90000000") };
                 let text =
                     include_str!("conf/tollgate.toml").replace("{rate}", rate).replace("{burst}", burst);
                 fs::write(home.path().join("tollgate.toml"), fill(&text))?;
-                Process::start(program, &["serve", "--config", "tollgate.toml"], home, port)?
+                Housed::start(program, &["serve", "--config", "tollgate.toml"], home, port)?
             }
         };
-        Ok(Self { kind, port, process })
+        Ok(Self { kind, port, proxy })
     }
 
     /// The time that its threads have had on a processor, as the scheduler counts it, in nanoseconds.
     pub(super) fn cpu_ns(&self) -> anyhow::Result<u64> {
         let mut sum = 0;
-        for task in fs::read_dir(format!("/proc/{}/task", self.process.child.id()))? {
+        for task in fs::read_dir(format!("/proc/{}/task", self.proxy.process.id()))? {
             // A thread may end while we look.
             let text = fs::read_to_string(task?.path().join("schedstat")).unwrap_or_default();
             sum += text.split(' ').next().and_then(|ns| ns.parse::<u64>().ok()).unwrap_or(0);
@@ -188,15 +179,15 @@ impl Contender {
 
     /// Its memory, in KiB.
     pub(super) fn resident(&self) -> anyhow::Result<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.process.child.id()))?;
+        let status = fs::read_to_string(format!("/proc/{}/status", self.proxy.process.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
         Ok(line.trim().trim_end_matches(" kB").parse()?)
     }
 }
 
-fn nginx(home: TempDir, port: u16) -> anyhow::Result<Process> {
+fn nginx(home: TempDir, port: u16) -> anyhow::Result<Housed> {
     let folder = home.path().display().to_string();
-    Process::start(File::new("/usr/sbin/nginx"), &["-p", &folder, "-c", "nginx.conf"], home, port)
+    Housed::start(File::new("/usr/sbin/nginx"), &["-p", &folder, "-c", "nginx.conf"], home, port)
 }
 
 const LUA_MODULES: &str = "load_module /usr/lib/nginx/modules/ndk_http_module.so;\nload_module \

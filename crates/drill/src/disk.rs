@@ -6,25 +6,29 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
-use tollgate_testkit::run;
+use tollgate_testkit::{Undo, run};
 
 /// A file system in memory, unmounted when dropped. Needs the rights of an administrator.
 #[derive(Debug)]
-pub(crate) struct Disk(TempDir);
+pub(crate) struct Disk {
+    folder: TempDir,
+    _undo: Undo,
+}
 
 impl Disk {
     /// Makes one, or says why it cannot be made here.
     pub(crate) fn new() -> anyhow::Result<Self> {
         let folder = TempDir::new().context("no temporary folder")?;
+        let undo = Undo::by(unmount(folder.path()));
         run(Command::new("mount")
             .args(["-t", "tmpfs", "-o", "size=4m", "tollgate-drill"])
             .arg(folder.path()))
         .context("no small disk can be mounted here")?;
-        Ok(Self(folder))
+        Ok(Self { folder, _undo: undo })
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.0.path()
+        self.folder.path()
     }
 
     /// Writes until nothing more fits.
@@ -42,12 +46,18 @@ impl Disk {
     }
 
     fn filler(&self) -> PathBuf {
-        self.0.path().join("filler")
+        self.path().join("filler")
     }
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        let _ = run(Command::new("umount").arg("--lazy").arg(self.0.path()));
+        let _ = run(&mut unmount(self.path()));
     }
+}
+
+fn unmount(folder: &Path) -> Command {
+    let mut command = Command::new("umount");
+    command.arg("--lazy").arg(folder);
+    command
 }

@@ -14,6 +14,7 @@ mod process;
 mod prometheus;
 mod server;
 mod tool;
+mod undo;
 
 pub use allocations::{CountingAllocator, allocations};
 pub use authority::{Authority, Issued};
@@ -29,3 +30,4 @@ pub use process::{Process, Signal, run};
 pub use prometheus::Prometheus;
 pub use server::RedisServer;
 pub use tool::tools;
+pub use undo::Undo;

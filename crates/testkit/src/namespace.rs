@@ -1,5 +1,6 @@
 use crate::port::free_port;
 use crate::process::run;
+use crate::undo::Undo;
 use anyhow::Context;
 use std::ffi::OsStr;
 use std::net::Ipv4Addr;
@@ -12,6 +13,7 @@ pub struct Namespace {
     /// Our end of the cable.
     cable: String,
     inside: Ipv4Addr,
+    _undo: Undo,
 }
 
 impl Namespace {
@@ -23,7 +25,11 @@ impl Namespace {
         let low = low & 0b1111_1100;
         let (outside, inside) =
             (Ipv4Addr::new(10, 213, high, low + 1), Ipv4Addr::new(10, 213, high, low + 2));
-        let namespace = Self { name: format!("tg{number}"), cable: format!("tgo{number}"), inside };
+        let (name, cable) = (format!("tg{number}"), format!("tgo{number}"));
+        // The cable goes with it.
+        let mut end = Command::new("ip");
+        end.args(["netns", "del", &name]);
+        let namespace = Self { name, cable, inside, _undo: Undo::by(end) };
         let other = format!("tgi{number}");
         ip(&["netns", "add", &namespace.name]).context("no network namespace can be made here")?;
         ip(&["link", "add", &namespace.cable, "type", "veth", "peer", "name", &other])?;

@@ -1,3 +1,4 @@
+use crate::undo::Undo;
 use anyhow::Context;
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -22,9 +23,13 @@ pub enum Signal {
     HangUp,
 }
 
-/// A process of ours, killed when dropped.
+/// A process of ours, killed when dropped, and when we are interrupted.
 #[derive(Debug)]
-pub struct Process(Child);
+pub struct Process {
+    child: Child,
+    /// Until it has ended: then its number may be another's.
+    undo: Option<Undo>,
+}
 
 impl Process {
     /// Starts it; nobody hears what it says.
@@ -40,12 +45,14 @@ impl Process {
 
     fn spawn(command: &mut Command) -> anyhow::Result<Self> {
         let child = command.stdin(Stdio::null()).spawn();
-        Ok(Self(child.with_context(|| format!("cannot start {command:?}"))?))
+        let child = child.with_context(|| format!("cannot start {command:?}"))?;
+        let undo = Some(Undo::by(kill("-KILL", child.id())));
+        Ok(Self { child, undo })
     }
 
     /// Its number.
     pub fn id(&self) -> u32 {
-        self.0.id()
+        self.child.id()
     }
 
     /// Does something to it.
@@ -58,7 +65,7 @@ impl Process {
             Signal::Terminate => "-TERM",
             Signal::HangUp => "-HUP",
         };
-        run(Command::new("kill").arg(name).arg(self.0.id().to_string())).map(drop)
+        run(&mut kill(name, self.id())).map(drop)
     }
 
     /// Sends a signal and waits until it has ended, for so long at most; the code it ended with, unless a signal ended it.
@@ -66,7 +73,8 @@ impl Process {
         self.signal(signal)?;
         let start = Instant::now();
         loop {
-            if let Some(status) = self.0.try_wait()? {
+            if let Some(status) = self.child.try_wait()? {
+                self.undo = None;
                 return Ok(status.code());
             }
             anyhow::ensure!(start.elapsed() < patience, "it does not end");
@@ -78,9 +86,16 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         // It may be stopped, or gone already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        self.undo = None;
+        let _ = self.child.wait();
     }
+}
+
+fn kill(signal: &str, process: u32) -> Command {
+    let mut command = Command::new("kill");
+    command.arg(signal).arg(process.to_string());
+    command
 }
 
 /// Runs a command to its end and returns what it printed.
