@@ -8,6 +8,7 @@ SHELL := bash
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 PROPTEST_CASES ?= 20000
+ABUSE_NAMES ?= 1000000
 SEEDS ?= 10000
 FUZZ_SECONDS ?= 300
 DRILL_TIMES ?= 10
@@ -37,9 +38,9 @@ test: need-rust need-redis need-proxies need-envoy need-redis-clients need-postg
 bench: need-rust need-redis need-peers need-envoy need-throttlecrab ## Measure everything beside its peers, and sum it up in bench/results/REPORT.md: some fifty minutes; QUICK=1 for a first impression
 	@scripts/bench
 
-soak: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus ## Property tests with many more cases (PROPTEST_CASES), the model, 10,000 seeds (SEEDS) of the simulator, fuzzing (FUZZ_SECONDS each), every drill (DRILL_TIMES), half load (SOAK_MINUTES)
-	@echo "==> tests, each property with $(PROPTEST_CASES) cases"
-	@PROPTEST_CASES=$(PROPTEST_CASES) cargo test --workspace --all-features --exclude tollgate-bench --locked --lib --bins --tests
+soak: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus ## Property tests with many more cases (PROPTEST_CASES), a million made-up names (ABUSE_NAMES), the model, 10,000 seeds (SEEDS) of the simulator, fuzzing (FUZZ_SECONDS each), every drill (DRILL_TIMES), half load (SOAK_MINUTES)
+	@echo "==> tests, each property with $(PROPTEST_CASES) cases, and an attacker with $(ABUSE_NAMES) names"
+	@PROPTEST_CASES=$(PROPTEST_CASES) ABUSE_NAMES=$(ABUSE_NAMES) cargo test --workspace --all-features --exclude tollgate-bench --locked --lib --bins --tests
 	@echo "==> model: every interleaving of the lock-free parts"
 	@scripts/loom
 	@echo "==> $(SEEDS) seeds of the story in which everything goes wrong"

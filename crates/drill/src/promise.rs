@@ -22,7 +22,7 @@ const SILENCE: Duration = Duration::from_millis(400);
 const LOST_WRITES: Duration = Duration::from_secs(1);
 
 /// No request takes longer on a machine that runs at once what is due: what it may wait for the ledger, and what clients, gateways and
-/// six servers of Redis on two cores take to get round to each other. The slowest of all saved drills took 129 ms: this is room enough, and too
+/// six servers of Redis on two cores take to get round to each other. The slowest of all saved drills took 52 ms: this is room enough, and too
 /// little for a request that waits for a second call, for a connection to be opened anew or for a breaker to open.
 const CEILING: Duration = LEDGER_TIMEOUT.saturating_add(Duration::from_millis(500));
 
