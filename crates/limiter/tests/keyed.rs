@@ -91,8 +91,10 @@ fn the_keys_it_was_made_for_fit() {
     let (limiter, _) = limiter(|builder| builder.max_keys(100_000));
     let limit = Limit::new(1, 1).unwrap();
     let allowed = (0..100_000u32).filter(|i| limiter.allow(i.to_le_bytes(), &limit).unwrap().is_allowed());
-    // Every one is new; a handful may share a set that happens to be full.
-    assert!(allowed.count() >= 99_990);
+    // Every one is new; some may share a set that happens to be full. One on average, eleven or more in one run of five thousand, each
+    // further one less than half as often; with two slots for each key it would be a hundred.
+    let refused = 100_000 - allowed.count();
+    assert!(refused <= 30, "{refused} found their set full");
 }
 
 #[test]
