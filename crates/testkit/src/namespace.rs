@@ -21,8 +21,8 @@ impl Namespace {
     pub fn new() -> anyhow::Result<Self> {
         // A port is as good a number as any, and nobody else has it just now.
         let number = free_port()?;
-        let [high, low] = number.to_be_bytes();
-        let low = low & 0b1111_1100;
+        // Each has a network of four addresses; the bits that are lost at the top are the same for all of our ports.
+        let [high, low] = (number << 2).to_be_bytes();
         let (outside, inside) =
             (Ipv4Addr::new(10, 213, high, low + 1), Ipv4Addr::new(10, 213, high, low + 2));
         let (name, cable) = (format!("tg{number}"), format!("tgo{number}"));
