@@ -53,7 +53,8 @@ export async function login(page: Page, name = 'admin', password = OWN_PASSWORD)
   await page.locator('input[name=password]').fill(password)
   const answered = page.waitForResponse((response) => response.url().endsWith('/api/v1/login'))
   await page.locator('button[type=submit]').click()
-  await answered
+  // Whoever leaves before the page has heard of its session has none.
+  if ((await answered).ok()) await page.waitForURL((url) => url.pathname !== '/login', { waitUntil: 'commit' })
 }
 
 /** Waits until numbers come in. */
