@@ -23,6 +23,9 @@ const MAX_PENDING: usize = 1 << 20;
 /// How long to wait before connections are taken again after there was no room for one.
 const BREATH: Duration = Duration::from_millis(50);
 
+/// How long whoever has just come, or is in the middle of a command, is waited for when the door closes.
+const GRACE: Duration = Duration::from_secs(5);
+
 /// The door, as long as it is open.
 #[derive(Debug)]
 pub struct Handle {
@@ -98,8 +101,8 @@ impl Handle {
         }
     }
 
-    /// Takes no more connections, answers what was received, and waits until everybody has left, but not longer than
-    /// `grace`.
+    /// Takes no more connections, answers what was received and what those ask who have just come, and waits until everybody
+    /// has left, but not longer than `grace`.
     pub async fn drain(mut self, grace: Duration) {
         self.closing.send_replace(true);
         let everybody = self.door.room.acquire_many(self.door.places);
@@ -148,33 +151,42 @@ impl Door {
         self: Arc<Self>,
         stream: TcpStream,
         _place: OwnedSemaphorePermit,
-        mut closing: watch::Receiver<bool>,
+        closing: watch::Receiver<bool>,
     ) {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let session = Session::new(Arc::clone(&self.limiter), self.password.clone(), id);
-        let talk = self.talk(stream, session);
-        tokio::select! {
-            outcome = talk => if let Err(error) = outcome {
-                tracing::debug!(%error, id, "a client of the RESP door is gone");
-            },
-            _ = closing.wait_for(|is_closing| *is_closing) => {}
+        if let Err(error) = self.talk(stream, session, closing).await {
+            tracing::debug!(%error, id, "a client of the RESP door is gone");
         }
     }
 
-    async fn talk(&self, mut stream: TcpStream, mut session: Session) -> io::Result<()> {
+    async fn talk(
+        &self,
+        mut stream: TcpStream,
+        mut session: Session,
+        mut closing: watch::Receiver<bool>,
+    ) -> io::Result<()> {
         stream.set_nodelay(true)?;
         let mut input = Vec::with_capacity(CHUNK);
         let (mut out, mut frame) = (Vec::new(), Frame::default());
+        let mut grace = GRACE;
         loop {
-            if self.listen(&mut stream, &mut input).await? == 0 {
+            let read = tokio::select! {
+                biased;
+                read = self.listen(&mut stream, &mut input) => read?,
+                () = closed(&mut closing, grace) => 0,
+            };
+            if read == 0 {
                 return Ok(());
             }
             let is_over = self.answer_all(&mut session, &mut input, &mut out, &mut frame);
             stream.write_all(&out).await?;
-            out.clear();
-            if is_over {
+            // Whoever never stops asking has to leave too.
+            if is_over || *closing.borrow() && !out.is_empty() {
                 return stream.shutdown().await;
             }
+            out.clear();
+            grace = if input.is_empty() { Duration::ZERO } else { GRACE };
         }
     }
 
@@ -227,4 +239,10 @@ impl Door {
         self.errors.fetch_add(errors, Ordering::Relaxed);
         is_over
     }
+}
+
+/// Ends when the door has been closing for that long, or nobody is left who could say so.
+async fn closed(closing: &mut watch::Receiver<bool>, grace: Duration) {
+    let _ = closing.wait_for(|is_closing| *is_closing).await;
+    tokio::time::sleep(grace).await;
 }

@@ -128,6 +128,40 @@ async fn nonsense_ends_the_conversation_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn who_has_just_come_when_it_closes_may_ask_and_who_has_been_answered_has_to_leave() {
+    let door = open("");
+    let (mut new, mut old) = (
+        TcpStream::connect(door.local_addr()).await.unwrap(),
+        TcpStream::connect(door.local_addr()).await.unwrap(),
+    );
+    // They are let in one after the other.
+    old.write_all(b"PING\r\n").await.unwrap();
+    let mut pong = [0; 7];
+    old.read_exact(&mut pong).await.unwrap();
+    let closing = tokio::spawn(door.drain(Duration::from_mins(1)));
+    assert_eq!(old.read(&mut pong).await.unwrap(), 0);
+    new.write_all(b"PING\r\nPING\r\n").await.unwrap();
+    let mut told = String::new();
+    new.read_to_string(&mut told).await.unwrap();
+    assert_eq!(told, "+PONG\r\n+PONG\r\n");
+    closing.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_never_stops_asking_has_to_leave_when_it_closes() {
+    let door = open("");
+    let (mut reading, mut writing) = TcpStream::connect(door.local_addr()).await.unwrap().into_split();
+    let asking =
+        tokio::spawn(async move { while writing.write_all(&b"PING\r\n".repeat(100)).await.is_ok() {} });
+    let mut pong = [0; 7];
+    reading.read_exact(&mut pong).await.unwrap();
+    let listening = tokio::spawn(async move { tokio::io::copy(&mut reading, &mut tokio::io::sink()).await });
+    tokio::time::timeout(Duration::from_secs(30), door.drain(Duration::from_mins(1))).await.unwrap();
+    asking.await.unwrap();
+    drop(listening.await.unwrap());
+}
+
+#[tokio::test]
 async fn there_is_room_for_so_many_and_no_more() {
     let door = open("max_connections = 1");
     let first = TcpStream::connect(door.local_addr()).await.unwrap();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Sleep, sleep, timeout};
 use tonic::transport::server::{Connected, TcpConnectInfo};
 
 /// How long to wait when the process has no file descriptors left.
@@ -21,10 +21,14 @@ const PREFACE: usize = 24;
 /// for ever.
 const PREFACE_PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long those who were let in are waited for when it closes: whoever has just come may have a call on its way.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// A listener with so many places.
 #[derive(Debug)]
 pub(crate) struct Entrance {
     listener: TcpListener,
+    most: u32,
     places: Arc<Semaphore>,
 }
 
@@ -41,8 +45,8 @@ pub(crate) struct Placed {
 
 impl Entrance {
     pub(crate) fn new(listener: TcpListener, most: u32) -> Self {
-        let most = usize::try_from(most).unwrap_or(Semaphore::MAX_PERMITS);
-        Self { listener, places: Arc::new(Semaphore::new(most)) }
+        let places = usize::try_from(most).unwrap_or(Semaphore::MAX_PERMITS);
+        Self { listener, most, places: Arc::new(Semaphore::new(places)) }
     }
 
     /// The next connection and a place for it. Whoever finds none waits in the kernel's queue.
@@ -55,6 +59,13 @@ impl Entrance {
                 Err(_) => sleep(EXHAUSTED).await,
             }
         }
+    }
+
+    /// Lets nobody in any more, and waits until everybody has left, but not for long.
+    pub(crate) async fn close(self) {
+        let Self { listener, most, places } = self;
+        drop(listener);
+        let _ = timeout(GRACE, places.acquire_many(most)).await;
     }
 }
 
@@ -156,7 +167,7 @@ mod tests {
         let mut preface = [0; PREFACE];
         placed.read_exact(&mut preface).await.unwrap();
         let mut byte = [0; 1];
-        let silence = tokio::time::timeout(PREFACE_PATIENCE * 10, placed.read(&mut byte)).await;
+        let silence = timeout(PREFACE_PATIENCE * 10, placed.read(&mut byte)).await;
         assert!(silence.is_err(), "{silence:?}");
     }
 }

@@ -65,7 +65,7 @@ pub fn start<L: Ledger + Slots + 'static>(
     let closing = watch::Sender::new(false);
     let reporter = health.clone();
     let ready = async move { reporter.set_service_status(SERVICE, ServingStatus::Serving).await };
-    let task = threads::serve(entrance, router, ready, closing.subscribe())?;
+    let task = threads::serve(entrance, &router, ready, closing.subscribe())?;
     Ok(Handle { address, health, closing, task, counters })
 }
 
@@ -80,8 +80,8 @@ impl Handle {
         self.counters.counts()
     }
 
-    /// Says that it is about to go, takes no more connections, and waits for the calls under way, but not longer than
-    /// `grace`.
+    /// Says that it is about to go, takes no more connections, lets those who have just come ask, and waits for the calls under
+    /// way, but not longer than `grace`.
     pub async fn drain(mut self, grace: Duration) {
         self.health.set_service_status(SERVICE, ServingStatus::NotServing).await;
         self.closing.send_replace(true);

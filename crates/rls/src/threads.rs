@@ -24,41 +24,35 @@ type Socket = (StdStream, OwnedSemaphorePermit);
 /// it ends at once. A runtime of one thread does it itself.
 pub(crate) fn serve(
     entrance: Entrance,
-    router: Router,
+    router: &Router,
     ready: impl Future<Output = ()> + Send + 'static,
     closing: watch::Receiver<bool>,
 ) -> io::Result<JoinHandle<()>> {
-    if Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread {
-        let incoming = stream::unfold(entrance, |entrance| async {
-            let (stream, place) = entrance.accept().await;
-            Some((Placed::new(stream, place), entrance))
-        });
-        let served = router.serve_with_incoming_shutdown(incoming, closed(closing));
-        return Ok(tokio::spawn(async {
-            ready.await;
-            tell(served.await);
-        }));
-    }
-    let (here, _) = watch::channel(());
+    let (here, parting) = (watch::Sender::new(()), watch::Sender::new(false));
     let (running, mut ended) = mpsc::channel::<()>(1);
-    let count = available_parallelism().map_or(1, usize::from);
+    let is_alone = Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread;
+    let count = if is_alone { 1 } else { available_parallelism().map_or(1, usize::from) };
     let threads: io::Result<Vec<mpsc::Sender<Socket>>> = (0..count)
         .map(|i| {
             let (sockets, queue) = mpsc::channel(WAITING);
-            let (router, closing, mut here) = (router.clone(), closing.clone(), here.subscribe());
+            let (router, parting, mut here) = (router.clone(), parting.subscribe(), here.subscribe());
             let running = running.clone();
-            let runtime = Builder::new_current_thread().enable_all().build()?;
-            thread::Builder::new().name(format!("rls-{i}")).spawn(move || {
-                runtime.block_on(async {
-                    let served = router.serve_with_incoming_shutdown(accepted(queue), closed(closing));
-                    tokio::select! {
-                        result = served => tell(result),
-                        // Nobody waits for the end any more.
-                        _ = here.changed() => {}
-                    }
-                });
+            let served = async move {
+                let served = router.serve_with_incoming_shutdown(accepted(queue), closed(parting));
+                tokio::select! {
+                    result = served => tell(result),
+                    // Nobody waits for the end any more.
+                    _ = here.changed() => {}
+                }
                 drop(running);
-            })?;
+            };
+            if is_alone {
+                tokio::spawn(served);
+            } else {
+                let runtime = Builder::new_current_thread().enable_all().build()?;
+                let thread = thread::Builder::new().name(format!("rls-{i}"));
+                thread.spawn(move || runtime.block_on(served))?;
+            }
             Ok(sockets)
         })
         .collect();
@@ -68,15 +62,17 @@ pub(crate) fn serve(
         drop(running);
         ready.await;
         tokio::select! {
-            () = hand_out(entrance, threads) => {}
+            () = hand_out(&entrance, &threads) => {}
             () = closed(closing) => {}
         }
+        entrance.close().await;
+        parting.send_replace(true);
         ended.recv().await;
     }))
 }
 
 /// Gives each connection to the next thread in turn: few that are busy must not meet on one.
-async fn hand_out(entrance: Entrance, threads: Vec<mpsc::Sender<Socket>>) {
+async fn hand_out(entrance: &Entrance, threads: &[mpsc::Sender<Socket>]) {
     for thread in threads.iter().cycle() {
         loop {
             let (stream, place) = entrance.accept().await;
