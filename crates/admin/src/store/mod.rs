@@ -32,8 +32,8 @@ use std::time::Duration;
 /// How long a caller waits for a connection to the database.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long to wait for a sign of life.
-const PING_PATIENCE: Duration = Duration::from_secs(1);
+/// How long to wait for a sign of life: less than probes wait for ours, which is a second unless they were told otherwise.
+const PING_PATIENCE: Duration = Duration::from_millis(300);
 
 /// The database of the control plane.
 #[derive(Clone, Debug)]
