@@ -9,6 +9,9 @@ export function says(alert: Pick<Schemas['Alert'], 'rule' | 'subject' | 'value' 
   const { rule, subject, value, message } = alert
   // Why there is an emergency is only said in the server's own words.
   const why = message.slice(message.indexOf(': ') + 2)
-  const told = word('alert_says', rule, { subject, share: percent(value), n: whole(value), level: word('level', LEVELS[value] ?? ''), why })
+  const [node = '', task = ''] = subject.split('/')
+  const trouble = word('upkeep', task)
+  const level = word('level', LEVELS[value] ?? '')
+  const told = word('alert_says', rule, { subject, share: percent(value), n: whole(value), level, why, node, trouble })
   return told === rule ? message : told
 }

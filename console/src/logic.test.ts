@@ -99,6 +99,7 @@ describe('says', () => {
     expect(says(alert)).toBe('app-c 的请求有 42% 被拒绝')
     expect(says({ rule: 'emergency', subject: 'c', value: 1, message: 'c is in emergency mode: disks: slow' })).toBe('c 处于紧急模式：disks: slow')
     locale.value = 'en'
+    expect(says({ rule: 'upkeep_failing', subject: 'node-01/snapshot', value: 1, message: '' })).toBe('node-01 cannot save its ledger, its log says why')
     expect(says({ ...alert, rule: 'of another version' })).toBe(alert.message)
   })
 })

@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     settings.database = std::env::args().nth(1).unwrap_or("tollgate.db".into());
     settings.calls_per_second = 10_000;
     settings.logins_per_minute = 1_000;
-    let handle = tollgate_admin::start(node.clone(), settings, Vec::new(), &Listeners::default()).await?;
+    let handle = tollgate_admin::start(node.clone(), settings, &Listeners::default()).await?;
     println!("listening on http://{}", handle.local_addr());
     if let Some(password) = handle.first_password() {
         println!("user {} password {password}", tollgate_admin::FIRST_USER);

@@ -4,7 +4,7 @@
 //! - [`Accounts`] is for the command line: whoever can open the database can let people in.
 //! - [`openapi`] is the description of the API, made from the code.
 //! - [`whatif`] plays recorded demand under other policies.
-//! - [`Source`] adds to `/metrics` what other parts of a process count.
+//! - [`Upkeep`] is told by other parts of the process how what they do beside requests went.
 
 #![allow(
     clippy::cast_precision_loss,
@@ -37,15 +37,15 @@ mod state;
 mod store;
 mod telemetry;
 mod ticket;
+mod upkeep;
 pub mod whatif;
 
 pub use auth::Role;
 pub use auth::account::{Account, Accounts, FIRST_USER};
-pub use metrics::Source;
-pub use prometheus_client::registry::Registry;
 pub use server::{Handle, StartError, start};
 pub use settings::Settings;
 pub use store::StoreError;
+pub use upkeep::{Task, Upkeep};
 
 /// The description of the API (OpenAPI 3.1), as JSON.
 pub fn openapi() -> String {

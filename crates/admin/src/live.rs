@@ -5,6 +5,7 @@
 use crate::history::{self, APP_WIDTH, Recorder, of_all, of_app};
 use crate::line::{Line, Lines};
 use crate::plane::Plane;
+use crate::upkeep::Task;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tollgate_core::cost::Operation;
@@ -51,6 +52,8 @@ pub(crate) struct Live {
     pub(crate) standing: BTreeMap<ClusterId, Standing>,
     pub(crate) connections: ConnectionCounts,
     pub(crate) line: Line,
+    /// What failed of that which is done beside requests.
+    pub(crate) failing: Vec<Task>,
 }
 
 /// Reads how things stand, once a second.

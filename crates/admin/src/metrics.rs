@@ -8,6 +8,7 @@ use crate::drift::ClusterDrift;
 use crate::live::Live;
 use crate::plane::Plane;
 use crate::state::{Admin, Shared};
+use crate::upkeep::{Task, Upkeep};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, header};
@@ -17,26 +18,17 @@ use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{self, Debug};
+use std::fmt;
 use std::sync::Arc;
 use tollgate_core::id::ClusterId;
 use tollgate_core::reason::Reason;
 use tollgate_core::units::Nanos;
 use tollgate_node::{SPAN_BOUNDS, Spans};
 
-/// Another part of the process that has something to tell.
-pub trait Source: Debug + Send + Sync {
-    /// Adds what it counts. Names start with `tollgate_` by themselves.
-    fn register(&self, registry: &mut Registry);
-}
-
 /// Serves the numbers.
 pub(crate) async fn serve(State(admin): State<Shared>, headers: HeaderMap) -> Response {
     let mut registry = Registry::with_prefix("tollgate");
     registry.register_collector(Box::new(Snapshot { admin: Arc::clone(&admin) }));
-    for source in &admin.sources {
-        source.register(&mut registry);
-    }
     let mut text = String::new();
     if prometheus_client::encoding::text::encode(&mut text, &registry).is_err() {
         return http::StatusCode::INTERNAL_SERVER_ERROR.into_response();
@@ -83,6 +75,7 @@ impl Collector for Snapshot {
         of_ledger(&mut page, &live)?;
         of_waits(&mut page, &self.admin.plane.waited())?;
         of_connections(&mut page, &*self.admin.plane, &live)?;
+        of_upkeep(&mut page, &self.admin.upkeep)?;
         let node: &str = &self.admin.settings.node;
         page.gauge(
             "build_info",
@@ -343,6 +336,12 @@ fn of_connections(page: &mut Page<'_>, plane: &dyn Plane, live: &Live) -> Result
         "connections never released by their holder",
         &rows(&|counts| counts.leaked),
     )
+}
+
+fn of_upkeep(page: &mut Page<'_>, upkeep: &Upkeep) -> Result<(), fmt::Error> {
+    let help = "whether what is done beside requests failed when it was last tried";
+    let rows = Task::ALL.map(|task| ([("task", task.name())], f64::from(u8::from(upkeep.is_failing(task)))));
+    page.gauge("upkeep_failing", help, &rows)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::observer::Observer;
 use crate::secret;
 use crate::state::{Admin, Shared};
 use crate::store::EmergencyRow;
+use crate::upkeep::Task;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -87,7 +88,9 @@ impl Watcher {
 
     async fn look(&mut self, admin: &Admin) {
         let now = clock::wall();
-        let live = Arc::new(self.sampler.sample(&*admin.plane, &admin.recorder, now).await);
+        let mut live = self.sampler.sample(&*admin.plane, &admin.recorder, now).await;
+        live.failing = admin.upkeep.failing();
+        let live = Arc::new(live);
         admin.set_live(Arc::clone(&live));
         if admin.hub.has_watchers() {
             admin.hub.tell(EventKind::Metrics, message(&live, false), now);
@@ -241,7 +244,9 @@ async fn restore(admin: &Admin) {
 async fn save(admin: &Admin, saved: Vec<Saved>) {
     let prefix = prefix(admin);
     for Saved { name, data } in saved {
-        if let Err(error) = admin.store.save_series(&format!("{prefix}{name}"), &data, clock::wall()).await {
+        let written = admin.store.save_series(&format!("{prefix}{name}"), &data, clock::wall()).await;
+        admin.upkeep.note(Task::Database, written.is_ok());
+        if let Err(error) = written {
             tracing::warn!(%error, "the history could not be written");
             return;
         }

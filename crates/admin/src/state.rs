@@ -9,12 +9,13 @@ use crate::drift::Drift;
 use crate::event::Hub;
 use crate::history::Recorder;
 use crate::live::Live;
-use crate::metrics::{Named, Source};
+use crate::metrics::Named;
 use crate::plane::Plane;
 use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::store::{NewAudit, Store};
 use crate::ticket::Tickets;
+use crate::upkeep::Upkeep;
 use serde_json::Value;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tollgate_core::id::ClusterId;
@@ -32,7 +33,7 @@ pub(crate) struct Admin {
     pub(crate) is_shared: bool,
     pub(crate) tickets: Tickets,
     pub(crate) recorder: Mutex<Recorder>,
-    pub(crate) sources: Vec<Arc<dyn Source>>,
+    pub(crate) upkeep: Arc<Upkeep>,
     /// Held by whoever changes policies, so that versions are numbered in the order in which they took effect.
     pub(crate) changing: tokio::sync::Mutex<()>,
     pub(crate) drift: Drift,
@@ -50,7 +51,6 @@ impl Admin {
         keys: Keys,
         throttle: Throttle,
         post: Post,
-        sources: Vec<Arc<dyn Source>>,
     ) -> Self {
         let is_shared = settings.database.starts_with("postgres");
         Self {
@@ -59,11 +59,11 @@ impl Admin {
             settings,
             keys,
             throttle,
-            sources,
             post,
             is_shared,
             hub: Hub::default(),
             tickets: Tickets::default(),
+            upkeep: Arc::default(),
             recorder: Mutex::default(),
             changing: tokio::sync::Mutex::default(),
             drift: Drift::default(),

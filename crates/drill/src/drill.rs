@@ -78,6 +78,8 @@ pub enum Step {
     Upstream(ByUpstream),
     /// Somebody logs in to the console of every gateway.
     LogIn(Login),
+    /// Every gateway says how that task goes, which it does beside requests, or will soon.
+    Upkeep(&'static str, Upkeep),
 }
 
 /// What can be done to a gateway.
@@ -181,6 +183,15 @@ pub enum Login {
     Good,
     /// It is answered soon: it works, or the database is said to be out of reach.
     Answered,
+}
+
+/// What a gateway says of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Upkeep {
+    /// It was done when it was last tried.
+    Works,
+    /// It was not.
+    Fails,
 }
 
 /// Clients that mean no good.

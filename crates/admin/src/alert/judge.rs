@@ -2,9 +2,11 @@
 
 use super::rule::{
     self, CONNECTION_LEAK, DEBT, DRIFT, EMERGENCY, LEDGER_DEGRADED, REFUSAL_RATIO, Rule, SLACK_LOW,
+    UPKEEP_FAILING,
 };
 use crate::history::{Recorder, of_all, of_app};
 use crate::live::Live;
+use crate::upkeep::Task;
 use std::collections::BTreeMap;
 
 /// How many seconds the share of refusals is taken over.
@@ -114,6 +116,11 @@ pub(super) fn look(live: &Live, recorder: &Recorder, node: &str, drift: &BTreeMa
     let leaked = recorder.overall().sum(0, of_all::CONNECTIONS_LEAKED, now.saturating_sub(300));
     let message = format!("{leaked} connections of {node} were never released");
     seen.insert((CONNECTION_LEAK, node.to_owned()), (leaked, message));
+    // That the database cannot be written to could not be written down.
+    for task in live.failing.iter().filter(|task| **task != Task::Database) {
+        let message = format!("{node} {}, its log says why", task.trouble());
+        seen.insert((UPKEEP_FAILING, format!("{node}/{}", task.name())), (1.0, message));
+    }
     look_at_apps(live, recorder, now, &mut seen);
     seen
 }
@@ -315,6 +322,8 @@ mod tests {
         values[of_all::CONNECTIONS_LEAKED] = 1.0;
         leaking.add_overall(999, &values);
         assert_eq!(raised(&well, &leaking, &none), one(CONNECTION_LEAK, "node-01"));
+        let unsaved = Live { failing: vec![Task::Snapshot, Task::Database], ..well };
+        assert_eq!(raised(&unsaved, &quiet, &none), one(UPKEEP_FAILING, "node-01/snapshot"));
     }
 
     #[test]

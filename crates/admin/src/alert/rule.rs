@@ -74,6 +74,7 @@ rules! {
     CONNECTION_LEAK "connection_leak", "connections that were never released, in the last five minutes", 1.0, false, 0, Warning;
     DRIFT "drift", "by which share what is out differs from what the leases add up to", 0.05, false, 30, Critical;
     DEBT "debt", "what an application owes, as a share of the most that it may borrow", 0.8, false, 10, Warning;
+    UPKEEP_FAILING "upkeep_failing", "whether what a node does beside requests fails", 1.0, false, 0, Warning;
 }
 
 /// The rules in force.

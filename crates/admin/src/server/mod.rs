@@ -11,7 +11,7 @@ use crate::auth::access::Keys;
 use crate::auth::account;
 use crate::auth::throttle::Throttle;
 use crate::console;
-use crate::metrics::{self, Source};
+use crate::metrics;
 use crate::problem::Problem;
 use crate::sampler;
 use crate::secret;
@@ -19,6 +19,7 @@ use crate::settings::Settings;
 use crate::state::{Admin, Shared};
 use crate::store::{Store, StoreError};
 use crate::telemetry;
+use crate::upkeep::Upkeep;
 use axum::Router;
 use axum::routing::get;
 use entrance::Entrance;
@@ -46,6 +47,7 @@ pub struct Handle {
     sampler: JoinHandle<()>,
     telemetry: JoinHandle<()>,
     store: Store,
+    upkeep: Arc<Upkeep>,
 }
 
 /// Why a control plane did not start.
@@ -77,12 +79,10 @@ impl From<StoreError> for StartError {
     }
 }
 
-/// Starts the control plane of a node, with a socket among `listeners`. `sources` add to `/metrics` what other parts of the
-/// process count.
+/// Starts the control plane of a node, with a socket among `listeners`.
 pub async fn start<L: Ledger + Slots + Board + 'static>(
     node: Node<L>,
     mut settings: Settings,
-    sources: Vec<Arc<dyn Source>>,
     listeners: &Listeners,
 ) -> Result<Handle, StartError> {
     let listen = settings.listen;
@@ -97,14 +97,15 @@ pub async fn start<L: Ledger + Slots + Board + 'static>(
         Throttle::new(settings.calls_per_second, settings.logins_per_minute).map_err(StartError::Limit)?;
     let (post, waiting) = Post::new();
     tokio::spawn(webhook::carry(store.clone(), settings.private_webhooks, waiting));
-    let admin = Arc::new(Admin::new(Box::new(node), store.clone(), settings, keys, throttle, post, sources));
+    let admin = Arc::new(Admin::new(Box::new(node), store.clone(), settings, keys, throttle, post));
+    let upkeep = Arc::clone(&admin.upkeep);
     let (stop, stopping) = watch::channel(false);
     let sampler = tokio::spawn(sampler::run(Arc::clone(&admin), stopping.clone()));
     let telemetry = tokio::spawn(telemetry::run(Arc::clone(&admin), stopping.clone()));
     let router = router(admin).layer(axum::middleware::from_fn_with_state(stopping.clone(), guard::part));
     let server =
         tokio::spawn(serve(Entrance::new(listener, entrance::MOST, entrance::SILENCE, stopping), router));
-    Ok(Handle { address, first_password, stop, server, sampler, telemetry, store })
+    Ok(Handle { address, first_password, stop, server, sampler, telemetry, store, upkeep })
 }
 
 impl Handle {
@@ -116,6 +117,11 @@ impl Handle {
     /// The password of the account [`FIRST_USER`](crate::FIRST_USER), if it was made by this start: to be shown once.
     pub fn first_password(&self) -> Option<&str> {
         self.first_password.as_deref()
+    }
+
+    /// Where other parts of the process note how their work beside requests goes.
+    pub const fn upkeep(&self) -> &Arc<Upkeep> {
+        &self.upkeep
     }
 
     /// Takes no more calls, finishes those that are under way for as long as `grace`, and writes everything down.

@@ -34,8 +34,7 @@ impl Peer {
         settings.listen = "127.0.0.1:0".parse().unwrap();
         settings.database = folder.join(name).display().to_string();
         settings.reconcile_s = 1;
-        let handle =
-            tollgate_admin::start(node.clone(), settings, Vec::new(), &Listeners::default()).await.unwrap();
+        let handle = tollgate_admin::start(node.clone(), settings, &Listeners::default()).await.unwrap();
         let token = enter(&handle).await;
         Self { node, handle, token }
     }

@@ -4,6 +4,7 @@ pub(crate) use crate::lists::lists;
 pub(crate) use crate::policies::{clusters, rollback, schedule, schedule_due};
 use crate::support::{PASSWORD, World, cookie_of, token_of};
 use serde_json::{Value, json};
+use tollgate_admin::Task;
 use tollgate_core::cost::Operation;
 use tollgate_node::{Permit, Request};
 
@@ -349,6 +350,14 @@ async fn lost_updates(world: &World, token: &str) {
     call("DELETE", "/api/v1/users/cleo", None, "*").await.expect(412);
 }
 
+/// Does something to the database behind the back of the control plane.
+async fn execute(database: &str, statement: &'static str) {
+    let url = if database.contains("://") { database.to_owned() } else { format!("sqlite://{database}") };
+    let pool = sqlx::AnyPool::connect(&url).await.unwrap();
+    sqlx::query(statement).execute(&pool).await.unwrap();
+    pool.close().await;
+}
+
 /// A token ends with its time, and with the account of whoever made it.
 async fn tokens_end(world: &World, token: &str, database: &str) {
     let body = json!({"username": "bob", "role": "admin", "password": PASSWORD});
@@ -360,11 +369,7 @@ async fn tokens_end(world: &World, token: &str, database: &str) {
     for machine in [&short, &long] {
         world.call("GET", "/api/v1/apps", machine, None).await.expect(200);
     }
-    let url = if database.contains("://") { database.to_owned() } else { format!("sqlite://{database}") };
-    let pool = sqlx::AnyPool::connect(&url).await.unwrap();
-    let past = "UPDATE tokens SET expires_at = 1 WHERE created_by = 'admin'";
-    sqlx::query(past).execute(&pool).await.unwrap();
-    pool.close().await;
+    execute(database, "UPDATE tokens SET expires_at = 1 WHERE created_by = 'admin'").await;
     world.call("GET", "/api/v1/apps", &short, None).await.expect(401);
     world.call("GET", "/api/v1/apps", &long, None).await.expect(200);
     world.call("DELETE", "/api/v1/users/bob", token, None).await.expect(204);
@@ -506,7 +511,32 @@ pub(crate) async fn alerts(database: &str) {
         (json!(0.5), json!(false))
     );
     let rules = world.call("GET", "/api/v1/alert-rules", token, None).await.expect(200);
-    assert_eq!(rules.body["data"].as_array().unwrap().len(), 7);
+    assert_eq!(rules.body["data"].as_array().unwrap().len(), 8);
     let private = json!({"url": "http://127.0.0.1:9/"});
     world.call("POST", "/api/v1/webhooks", token, Some(private)).await.expect(400);
+}
+
+/// What fails beside requests is told, for as long as it does.
+pub(crate) async fn upkeep(database: &str) {
+    let mut world = World::start(database).await;
+    let token = &world.admin().await;
+    let upkeep = world.upkeep();
+    let open = async || world.call("GET", "/api/v1/alerts?state=open", token, None).await.expect(200).body;
+    let fails = async |task: &str| {
+        let page = world.call("GET", "/metrics", "", None).await.expect(200).body;
+        let line = format!("tollgate_upkeep_failing{{task=\"{task}\"}} ");
+        page.as_str().unwrap().lines().find_map(|found| found.strip_prefix(&line)).unwrap() == "1.0"
+    };
+    assert!(!fails("reload").await && !fails("snapshot").await && !fails("database").await);
+    upkeep.note(Task::Snapshot, false);
+    assert!(fails("snapshot").await && !fails("reload").await);
+    world.wait(async || open().await["total"] == 1).await;
+    let alert = open().await["data"][0].clone();
+    assert_eq!((&alert["rule"], &alert["subject"]), (&json!("upkeep_failing"), &json!("node-01/snapshot")));
+    upkeep.note(Task::Snapshot, true);
+    world.wait(async || open().await["total"] == 0).await;
+
+    execute(database, "DROP TABLE history_pieces").await;
+    world.stop().await;
+    assert!(upkeep.is_failing(Task::Database));
 }

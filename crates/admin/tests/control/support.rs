@@ -4,8 +4,9 @@ use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
-use tollgate_admin::{FIRST_USER, Handle, Settings};
+use tollgate_admin::{FIRST_USER, Handle, Settings, Upkeep};
 use tollgate_config::Policy;
 use tollgate_core::id::NodeId;
 use tollgate_ledger::MemoryLedger;
@@ -74,9 +75,8 @@ impl World {
         settings.database = database.to_owned();
         (settings.calls_per_second, settings.logins_per_minute) = (100_000, 100_000);
         change(&mut settings);
-        let handle = tollgate_admin::start(node.clone(), settings.clone(), Vec::new(), &Listeners::default())
-            .await
-            .unwrap();
+        let handle =
+            tollgate_admin::start(node.clone(), settings.clone(), &Listeners::default()).await.unwrap();
         let world = Self { node, settings, handle: Some(handle) };
         world.wait(async || world.call("GET", "/ready", "", None).await.status == 200).await;
         world
@@ -90,17 +90,20 @@ impl World {
         self.handle.as_ref().unwrap().first_password().map(ToOwned::to_owned)
     }
 
+    pub(crate) fn upkeep(&self) -> Arc<Upkeep> {
+        Arc::clone(self.handle.as_ref().unwrap().upkeep())
+    }
+
+    pub(crate) async fn stop(&mut self) {
+        self.handle.take().unwrap().drain(Duration::from_secs(5)).await;
+    }
+
     /// Stops it and starts another on the same database.
     pub(crate) async fn restart(&mut self) {
-        self.handle.take().unwrap().drain(Duration::from_secs(5)).await;
-        let handle = tollgate_admin::start(
-            self.node.clone(),
-            self.settings.clone(),
-            Vec::new(),
-            &Listeners::default(),
-        )
-        .await
-        .unwrap();
+        self.stop().await;
+        let handle = tollgate_admin::start(self.node.clone(), self.settings.clone(), &Listeners::default())
+            .await
+            .unwrap();
         self.handle = Some(handle);
     }
 

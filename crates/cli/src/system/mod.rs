@@ -22,6 +22,7 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
 use succession::Succession;
+use tollgate_admin::Task;
 use tollgate_config::{Config, Errors, Settings};
 use tollgate_gateway::{Check, CheckRunning, Gateway, Running, StartError, Toll};
 use tollgate_ledger::AnyLedger;
@@ -105,11 +106,11 @@ impl System {
             announce("resp", resp.local_addr());
         }
         let admin = tollgate_admin::Settings::from_config(config, id);
-        let admin = tollgate_admin::start(node.clone(), admin, Vec::new(), &listeners).await;
+        let admin = tollgate_admin::start(node.clone(), admin, &listeners).await;
         let admin = admin.map_err(explain_admin)?;
         announce("admin", admin.local_addr());
         succession.begin(gateway.local_addr()).await;
-        let snapshots = Snapshots::start(&node, settings.ledger.snapshot.clone());
+        let snapshots = Snapshots::start(&node, settings.ledger.snapshot.clone(), admin.upkeep());
         let settings = settings.clone();
         Ok(Self { node, gateway, check, rls, resp, admin, snapshots, succession, source, settings, events })
     }
@@ -152,7 +153,9 @@ impl System {
 
     /// Works by what the configuration says now, or goes on as before.
     async fn take_over(&mut self) {
-        match self.reload().await {
+        let reloaded = self.reload().await;
+        self.admin.upkeep().note(Task::Reload, reloaded.is_ok());
+        match reloaded {
             Ok(()) => tracing::info!("configuration read again"),
             Err(errors) => {
                 let errors = errors.to_string();

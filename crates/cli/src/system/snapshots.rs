@@ -1,8 +1,10 @@
 //! A ledger in this process is written to a file now and then.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
+use tollgate_admin::{Task, Upkeep};
 use tollgate_ledger::{AnyLedger, Snapshot};
 use tollgate_node::Node;
 
@@ -14,16 +16,17 @@ const INTERVAL: Duration = Duration::from_secs(10);
 pub(super) struct Snapshots(Option<(PathBuf, JoinHandle<()>)>);
 
 impl Snapshots {
-    pub(super) fn start(node: &Node<AnyLedger>, path: Option<PathBuf>) -> Self {
+    pub(super) fn start(node: &Node<AnyLedger>, path: Option<PathBuf>, upkeep: &Arc<Upkeep>) -> Self {
         let path = path.filter(|_| matches!(node.ledger(), AnyLedger::Memory(_)));
         Self(path.map(|path| {
-            let (node, to) = (node.clone(), path.clone());
+            let (node, to, upkeep) = (node.clone(), path.clone(), Arc::clone(upkeep));
             let task = tokio::spawn(async move {
                 let mut ticks = tokio::time::interval(INTERVAL);
                 ticks.tick().await;
                 loop {
                     ticks.tick().await;
-                    save(node.ledger(), &to).await;
+                    let is_saved = save(node.ledger(), &to).await;
+                    upkeep.note(Task::Snapshot, is_saved);
                 }
             });
             (path, task)
@@ -41,13 +44,15 @@ impl Snapshots {
     }
 }
 
-async fn save(ledger: &AnyLedger, path: &std::path::Path) {
-    let AnyLedger::Memory(ledger) = ledger else { return };
+/// Whether it was saved.
+async fn save(ledger: &AnyLedger, path: &Path) -> bool {
+    let AnyLedger::Memory(ledger) = ledger else { return true };
     let (snapshot, to) = (ledger.snapshot(), path.to_owned());
     let saved = tokio::task::spawn_blocking(move || Snapshot::save(&snapshot, &to)).await;
-    match saved {
-        Ok(Ok(())) => tracing::debug!(path = %path.display(), "ledger saved"),
-        Ok(Err(error)) => tracing::error!(%error, "the ledger was not saved"),
+    let saved = saved.map_err(anyhow::Error::from).and_then(|saved| Ok(saved?));
+    match &saved {
+        Ok(()) => tracing::debug!(path = %path.display(), "ledger saved"),
         Err(error) => tracing::error!(%error, "the ledger was not saved"),
     }
+    saved.is_ok()
 }

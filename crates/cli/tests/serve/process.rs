@@ -6,6 +6,9 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
+use tollgate_rls::api::{Client, Entry, RateLimitDescriptor, RateLimitRequest};
+use tollgate_testkit::free_port;
+use tonic::transport::Endpoint;
 
 #[test]
 fn a_port_that_is_taken_is_told_with_what_to_do() {
@@ -49,32 +52,75 @@ fn a_request_under_way_is_finished_before_it_stops() {
     eventually("its last word", || tollgate.has_said("\"stopped\""));
 }
 
-/// Asks again and again, each time on a connection of its own, until it is told to stop: what went wrong.
-fn knock(address: SocketAddr, line: &str, is_over: &AtomicBool, answered: &AtomicU64) -> Vec<String> {
-    let mut wrong = Vec::new();
-    while !is_over.load(Ordering::SeqCst) {
+/// Asks somebody, on a connection of its own: what went wrong.
+type Question = Box<dyn Fn() -> Result<(), String> + Send>;
+
+fn by_http(address: SocketAddr, line: &'static str) -> Question {
+    Box::new(move || {
         let asked = TcpStream::connect(address)
             .and_then(|mut stream| exchange(&mut stream, line, &["x-tollgate-app: large"], ""));
         match asked {
-            Ok(reply) if reply.status == 200 => _ = answered.fetch_add(1, Ordering::SeqCst),
-            Ok(reply) => wrong.push(format!("{line}: {reply:?}")),
-            Err(error) => wrong.push(format!("{line}: {error}")),
+            Ok(reply) if reply.status == 200 => Ok(()),
+            Ok(reply) => Err(format!("{line}: {reply:?}")),
+            Err(error) => Err(format!("{line}: {error}")),
         }
-    }
-    wrong
+    })
+}
+
+fn by_resp(address: SocketAddr) -> Question {
+    let ask = move || {
+        let mut stream = TcpStream::connect(address)?;
+        stream.write_all(b"PING\r\n")?;
+        let mut pong = [0; 7];
+        stream.read_exact(&mut pong)
+    };
+    Box::new(move || ask().map_err(|error| format!("RESP: {error}")))
+}
+
+fn by_grpc(address: SocketAddr) -> Question {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
+    let entries = vec![Entry { key: "app".into(), value: "large".into() }];
+    let descriptors = vec![RateLimitDescriptor { entries, ..Default::default() }];
+    let call = RateLimitRequest { domain: "edge".into(), descriptors, hits_addend: 0 };
+    Box::new(move || {
+        let asked = runtime.block_on(async {
+            let channel = endpoint.connect().await.map_err(|error| format!("gRPC: {error:?}"))?;
+            Client::new(channel)
+                .should_rate_limit(call.clone())
+                .await
+                .map_err(|error| format!("gRPC: {error:?}"))
+        });
+        asked.map(drop)
+    })
 }
 
 #[test]
 fn whoever_knocks_while_one_process_follows_another_is_let_in() {
     let upstream = Upstream::start();
-    let mut tollgate = Tollgate::start(&format!("{}{APPS}", upstream.route()));
+    let resp = SocketAddr::from(([127, 0, 0, 1], free_port().unwrap()));
+    let mut tollgate = Tollgate::start(&format!("[resp]\nlisten = '{resp}'\n{}{APPS}", upstream.route()));
     let (is_over, answered) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
-    let doors =
-        [(tollgate.gateway, "GET /"), (tollgate.check, "GET /v1/check"), (tollgate.admin, "GET /health")];
+    let doors = [
+        by_http(tollgate.gateway, "GET /"),
+        by_http(tollgate.check, "GET /v1/check"),
+        by_http(tollgate.admin, "GET /health"),
+        by_resp(resp),
+        by_grpc(tollgate.rls),
+    ];
     let knocking: Vec<_> = doors
-        .map(|(address, line)| {
+        .map(|ask| {
             let (is_over, answered) = (Arc::clone(&is_over), Arc::clone(&answered));
-            thread::spawn(move || knock(address, line, &is_over, &answered))
+            thread::spawn(move || {
+                let mut wrong = Vec::new();
+                while !is_over.load(Ordering::SeqCst) {
+                    match ask() {
+                        Ok(()) => _ = answered.fetch_add(1, Ordering::SeqCst),
+                        Err(why) => wrong.push(why),
+                    }
+                }
+                wrong
+            })
         })
         .into();
     for _ in 0..3 {
@@ -116,14 +162,23 @@ fn routes_are_read_again_by_signal_and_when_the_file_changes() {
     let before = second.requests();
     std::fs::write(&tollgate.config, "[gateway]\nthreads = 0\nspeed = 'fast'\n").unwrap();
     tollgate.signal("-HUP");
-    eventually("both errors", || tollgate.has_said("gateway.threads") && tollgate.has_said("gateway.speed"));
-    assert!(tollgate.has_said("the old one stays"));
+    eventually("its verdict", || tollgate.has_said("the old one stays"));
+    assert!(tollgate.has_said("gateway.threads") && tollgate.has_said("gateway.speed"));
+    let says = |line: &str| {
+        let answer = ask(tollgate.admin, "GET /metrics", &[], "");
+        String::from_utf8(answer.body).unwrap().contains(line)
+    };
+    assert!(says("tollgate_upkeep_failing{task=\"reload\"} 1"));
     assert_eq!((get(), second.requests()), (200, before + 1));
 
     let moved = format!("[node]\nsync_interval_ms = 500\n{}{APPS}", second.route());
     std::fs::write(&tollgate.config, moved).unwrap();
     tollgate.signal("-HUP");
     eventually("a key that needs a restart", || tollgate.has_said("node.sync_interval_ms: cannot change"));
+
+    std::fs::write(&tollgate.config, format!("{}{APPS}", second.route())).unwrap();
+    tollgate.signal("-HUP");
+    eventually("nothing to be wrong", || says("tollgate_upkeep_failing{task=\"reload\"} 0"));
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use crate::drill::Login::{Answered, Good};
 use crate::drill::Room::{Fill, Free};
-use crate::drill::Step::{Disk, Gateway, LogIn, Rest};
+use crate::drill::Step::{Disk, Gateway, LogIn, Rest, Upkeep};
+use crate::drill::Upkeep::{Fails, Works};
 use crate::drill::{ByGateway, Drill, Ledger, Stage};
 use crate::level::Level;
 
@@ -15,7 +16,16 @@ pub(super) const DRILLS: &[Drill] = &[
         about: "no room for the snapshot of the ledger and the database of the control plane, then room again",
         stage: ALONE,
         // Longer than it takes until the next snapshot is due.
-        steps: &[Disk(Fill), LogIn(Answered), Rest(10_500), LogIn(Answered), Disk(Free), LogIn(Good)],
+        steps: &[
+            Disk(Fill),
+            LogIn(Answered),
+            Rest(10_500),
+            Upkeep("snapshot", Fails),
+            LogIn(Answered),
+            Disk(Free),
+            LogIn(Good),
+            Upkeep("snapshot", Works),
+        ],
         losses: 0,
         outages: 0,
         vanished: 0,

@@ -2,7 +2,7 @@
 
 use super::Scene;
 use crate::crowd;
-use crate::drill::{ByGateway, ByUpstream, File, Login, Room, Step};
+use crate::drill::{ByGateway, ByUpstream, File, Login, Room, Step, Upkeep};
 use crate::gateway::Gateway;
 use crate::http;
 use crate::promise::LOGIN;
@@ -16,7 +16,8 @@ use tollgate_testkit::Signal;
 /// Between two configurations of a storm.
 const BREATH: Duration = Duration::from_millis(20);
 
-/// How long it may take until a file is taken up: it is looked at every second, and must be the same at two looks.
+/// How long it may take until a file is taken up, which is looked at every second and must be the same at two looks, or until a
+/// snapshot is taken, which is every ten.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 impl Scene {
@@ -46,6 +47,7 @@ impl Scene {
                 Ok(())
             }
             Step::LogIn(login) => self.log_in(login),
+            Step::Upkeep(task, upkeep) => self.look_at_upkeep(task, upkeep),
         }
     }
 
@@ -131,6 +133,17 @@ impl Scene {
             anyhow::ensure!(start.elapsed() < LOGIN, "a login took {:?}", start.elapsed());
         }
         Ok(())
+    }
+
+    fn look_at_upkeep(&self, task: &str, upkeep: Upkeep) -> anyhow::Result<()> {
+        let line =
+            format!(r#"tollgate_upkeep_failing{{task="{task}"}} {}"#, u8::from(upkeep == Upkeep::Fails));
+        self.gateways.iter().try_for_each(|gateway| {
+            eventually(&line, || {
+                let answer = http::ask(gateway.admin, "GET /metrics", "");
+                answer.is_ok_and(|answer| String::from_utf8_lossy(&answer.body).contains(&line))
+            })
+        })
     }
 }
 
