@@ -32,7 +32,7 @@ const SIDE: f64 = 44.0;
 const HEAD: f64 = 22.0;
 const FOOT: f64 = 26.0;
 /// How far apart the entries of the legend stand.
-const ENTRY: f64 = 200.0;
+const ENTRY: f64 = 220.0;
 
 /// The looks of the lines of a frame, in their order.
 const CLASSES: [&str; 3] = ["first", "second", "third"];
