@@ -22,7 +22,18 @@ struct State {
     is_silent: AtomicBool,
     /// Connections of an earlier generation are cut.
     generation: AtomicU64,
+    /// How many connections there have been.
+    opened: AtomicU64,
+    /// What is said on so many of the first ones is swallowed.
+    forgotten: AtomicU64,
     is_over: AtomicBool,
+}
+
+/// One connection on it.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    generation: u64,
+    number: u64,
 }
 
 impl Link {
@@ -63,6 +74,12 @@ impl Link {
         }
     }
 
+    /// Swallows what is said on the connections that are open, for good; new ones carry. So it is where somebody between the two has
+    /// forgotten them.
+    pub fn forget(&self) {
+        self.state.forgotten.store(self.state.opened.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
     /// Cuts all connections; new ones can be made.
     pub fn cut(&self) {
         self.state.generation.fetch_add(1, Ordering::Relaxed);
@@ -85,24 +102,31 @@ impl State {
             return;
         };
         let (Ok(from_client), Ok(from_server)) = (client.try_clone(), server.try_clone()) else { return };
-        let generation = self.generation.load(Ordering::Relaxed);
+        let line = Line {
+            generation: self.generation.load(Ordering::Relaxed),
+            number: self.opened.fetch_add(1, Ordering::Relaxed),
+        };
         let (there, back) = (Arc::clone(self), Arc::clone(self));
-        thread::spawn(move || there.pump(from_client, server, generation, true));
-        thread::spawn(move || back.pump(from_server, client, generation, false));
+        thread::spawn(move || there.pump(from_client, server, line, true));
+        thread::spawn(move || back.pump(from_server, client, line, false));
     }
 
-    fn pump(&self, mut from: TcpStream, mut to: TcpStream, generation: u64, is_delayed: bool) {
+    fn swallows(&self, line: Line) -> bool {
+        self.is_silent.load(Ordering::Relaxed) || line.number < self.forgotten.load(Ordering::Relaxed)
+    }
+
+    fn pump(&self, mut from: TcpStream, mut to: TcpStream, line: Line, is_delayed: bool) {
         let _ = from.set_read_timeout(Some(Duration::from_millis(20)));
         let _ = to.set_nodelay(true);
         let mut buffer = vec![0; 65_536];
-        while self.generation.load(Ordering::Relaxed) == generation {
+        while self.generation.load(Ordering::Relaxed) == line.generation {
             let read = match from.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(read) => read,
                 Err(error) if is_timeout(&error) => continue,
                 Err(_) => break,
             };
-            if self.is_silent.load(Ordering::Relaxed) {
+            if self.swallows(line) {
                 continue;
             }
             if is_delayed {
@@ -159,5 +183,14 @@ mod tests {
         client.write_all(b"more").unwrap();
         client.read_exact(&mut buffer).unwrap();
         assert_eq!(&buffer, b"more");
+
+        link.forget();
+        client.write_all(b"lost").unwrap();
+        client.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+        assert!(is_timeout(&client.read(&mut buffer).unwrap_err()), "it is forgotten, and not cut");
+        let mut another = connect();
+        another.write_all(b"rest").unwrap();
+        another.read_exact(&mut buffer).unwrap();
+        assert_eq!(&buffer, b"rest");
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! Opening it goes on in the background however soon a caller gives up, one attempt at a time. After one that failed there
 //! is a pause, in which callers learn at once why it did.
+//!
+//! A connection on which nothing is heard for a while, although it was asked, is given up for another. The system notices a server that
+//! vanished, but not a proxy between here and there that has forgotten the connection and goes on acknowledging what is sent.
 
 use super::jitter::up_to;
 use super::{CONNECT_TIMEOUT, LONGEST_PAUSE};
@@ -11,9 +14,15 @@ use ::redis::{AsyncConnectionConfig, Client, ConnectionInfo, RedisError};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
+
+/// After how long without any answer a connection is given up. It doubles as long as that does not help: a server that is merely slow
+/// shall not be busied with greetings.
+const SHORTEST_SILENCE: Duration = Duration::from_secs(1);
+
+const LONGEST_SILENCE: Duration = Duration::from_secs(16);
 
 #[derive(Clone)]
 pub(super) struct Link(Arc<Ends>);
@@ -21,6 +30,8 @@ pub(super) struct Link(Arc<Ends>);
 struct Ends {
     client: Client,
     config: AsyncConnectionConfig,
+    /// After how long without any answer a connection is given up at the earliest.
+    silence: Duration,
     state: watch::Sender<State>,
 }
 
@@ -31,6 +42,10 @@ struct State {
     /// How long the last pause was, if the last attempt failed.
     pause: Duration,
     phase: Phase,
+    /// When it was first asked something since it last answered.
+    asked: Option<Instant>,
+    /// How long the last connection that was given up had been silent, if there was no answer since.
+    silence: Duration,
 }
 
 #[derive(Default)]
@@ -56,7 +71,9 @@ impl Link {
         let config =
             AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(Some(timeout));
         let client = Client::open(node.clone())?;
-        Ok(Self(Arc::new(Ends { client, config, state: watch::Sender::new(State::default()) })))
+        // A call that may take longer than this says nothing of its connection while it does.
+        let silence = SHORTEST_SILENCE.max(timeout * 2);
+        Ok(Self(Arc::new(Ends { client, config, silence, state: watch::Sender::new(State::default()) })))
     }
 
     /// Does something with the connection. If that breaks it, the next caller finds a new one.
@@ -64,10 +81,15 @@ impl Link {
         &self,
         step: impl AsyncFnOnce(&mut MultiplexedConnection) -> Result<T, RedisError>,
     ) -> Result<T, EngineError> {
+        self.0.state.send_if_modified(|state| state.give_up(self.0.silence));
         let (mut connection, number) = self.open().await.map_err(EngineError::Connection)?;
+        // Whoever asks may not wait for the end of this.
+        self.0.state.send_if_modified(|state| state.ask(number));
         let answer = step(&mut connection).await;
         if answer.as_ref().is_err_and(RedisError::is_unrecoverable_error) {
             self.0.close(number);
+        } else if !answer.as_ref().is_err_and(RedisError::is_timeout) {
+            self.0.state.send_if_modified(|state| state.hear(number));
         }
         Ok(answer?)
     }
@@ -130,7 +152,35 @@ impl State {
         }
         self.attempt += 1;
         self.phase = Phase::Opening;
+        self.asked = None;
         *number = self.attempt;
+        true
+    }
+
+    /// Notes that the latest connection was asked something. Nobody waits for this.
+    fn ask(&mut self, number: u64) -> bool {
+        if self.attempt == number {
+            self.asked.get_or_insert_with(Instant::now);
+        }
+        false
+    }
+
+    /// Notes that there was an answer on the latest connection. Nobody waits for this.
+    fn hear(&mut self, number: u64) -> bool {
+        if self.attempt == number {
+            (self.asked, self.silence) = (None, Duration::ZERO);
+        }
+        false
+    }
+
+    /// Makes room for another attempt if the connection has been silent for too long.
+    fn give_up(&mut self, shortest: Duration) -> bool {
+        let silence = (self.silence * 2).min(LONGEST_SILENCE).max(shortest);
+        let is_silent = self.asked.is_some_and(|asked| asked.elapsed() >= silence);
+        if !is_silent || !matches!(self.phase, Phase::Open(_)) {
+            return false;
+        }
+        (self.asked, self.silence, self.phase) = (None, silence, Phase::Closed);
         true
     }
 
