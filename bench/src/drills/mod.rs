@@ -45,6 +45,7 @@ struct Runs {
 pub(crate) fn ask(plan: &Plan) -> anyhow::Result<Report> {
     let drills = catalogue::all();
     let drills: Vec<&Drill> = drills.iter().filter(|drill| drill.name.contains(&plan.filter)).collect();
+    ensure!(!drills.is_empty(), "no drill has {:?} in its name", plan.filter);
     let program = binary(plan)?;
     let mut progress = Progress::new(drills.len() * usize::try_from(plan.times)?);
     let mut all = Vec::new();
@@ -104,7 +105,7 @@ impl Runs {
 fn report(all: &[Runs], plan: &Plan) -> anyhow::Result<Report> {
     let mut table = Table::new(Summary::HEADINGS);
     for runs in all {
-        if let Some(summary) = Summary::of(runs) {
+        if let Some(summary) = Summary::of(runs, plan.times) {
             table.push(summary.row());
         }
     }

@@ -8,6 +8,8 @@ use tollgate_drill::{Level, Outcome};
 pub(super) struct Summary<'a> {
     runs: &'a Runs,
     outcomes: &'a [Outcome],
+    /// How often it was to be played.
+    times: u32,
 }
 
 impl<'a> Summary<'a> {
@@ -24,8 +26,8 @@ impl<'a> Summary<'a> {
         "memory (MiB)",
     ];
 
-    pub(super) fn of(runs: &'a Runs) -> Option<Self> {
-        (!runs.outcomes.is_empty()).then_some(Self { runs, outcomes: &runs.outcomes })
+    pub(super) fn of(runs: &'a Runs, times: u32) -> Option<Self> {
+        (!runs.outcomes.is_empty()).then_some(Self { runs, outcomes: &runs.outcomes, times })
     }
 
     pub(super) fn row(&self) -> [String; 10] {
@@ -35,7 +37,7 @@ impl<'a> Summary<'a> {
         let mebibytes = |pick: fn(&Outcome) -> u64| self.worst(|outcome| number(pick(outcome)) / 1024.0);
         [
             self.runs.drill.into(),
-            format!("{good} of {}", self.outcomes.len()),
+            format!("{good} of {}", self.times),
             format!("{:.0}", self.worst(|outcome| number(outcome.served))),
             format!("{share:.0} %"),
             format!("{:.0}", self.worst(|outcome| number(outcome.excused))),

@@ -62,6 +62,8 @@ pub enum Step {
     Gateway(usize, ByGateway),
     /// Something to a Redis.
     Redis(Server, ByRedis),
+    /// Nothing, until another Redis has the books than the one that had them when the drill began.
+    Moved,
     /// Something to the line in front of Redis.
     Line(ByLine),
     /// Something to the network that Redis is in.
@@ -132,6 +134,8 @@ pub enum ByLine {
     Delay(u64),
     /// Everything is swallowed, with connections left open on both sides.
     Silence,
+    /// What is said on connections that are open now is swallowed for good, and nobody is told; new ones carry.
+    Forget,
     /// It carries again.
     Carry,
     /// Connections are cut; new ones can be made.
@@ -203,6 +207,19 @@ pub enum Crowd {
     HalfBodies(usize),
     /// So many connections, opened and dropped.
     OpenAndDrop(usize),
+}
+
+impl Drill {
+    /// How often a gateway is killed, with what it had not reported yet.
+    pub(crate) fn kills(&self) -> u32 {
+        let is_kill = |step: &&Step| matches!(step, Step::Gateway(_, ByGateway::Kill));
+        u32::try_from(self.steps.iter().filter(is_kill).count()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether requests have to fail: where none does, what was broken was not in use.
+    pub(crate) fn must_hurt(&self) -> bool {
+        self.kills() > 0 || self.steps.iter().any(|step| matches!(step, Step::Upstream(ByUpstream::Die)))
+    }
 }
 
 /// How long a drill takes.

@@ -3,8 +3,8 @@
 use crate::level::Level;
 use crate::load::Excuse;
 use crate::play::Program;
-use crate::promise;
 use anyhow::Context;
+use serde_json::Value;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -23,6 +23,8 @@ pub(crate) struct Gateway {
     program: Program,
     /// What the ledger knows it by, if it is to be the same after a restart.
     name: Option<String>,
+    /// How long its requests wait for the ledger.
+    patience: Duration,
     folder: TempDir,
     process: Option<Process>,
     pub(crate) address: SocketAddr,
@@ -36,12 +38,14 @@ impl Gateway {
     pub(crate) fn start(
         program: &Program,
         name: Option<String>,
+        patience: Duration,
         config: impl Fn(SocketAddr) -> String,
     ) -> anyhow::Result<Self> {
         let address = || Ok::<_, anyhow::Error>(SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?)));
         let mut gateway = Self {
             program: program.clone(),
             name,
+            patience,
             folder: TempDir::new().context("no temporary folder")?,
             process: None,
             address: address()?,
@@ -111,17 +115,21 @@ impl Gateway {
 
     /// The memory that it has taken for itself, in KiB. What is mapped from files, such as the program, comes and goes as the system
     /// likes.
-    pub(crate) fn memory_kib(&self) -> u64 {
-        let status = self.process.as_ref().map(|process| format!("/proc/{}/status", process.id()));
-        let text = status.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap_or_default();
-        line.trim().trim_end_matches(" kB").parse().unwrap_or(0)
+    pub(crate) fn memory_kib(&self) -> anyhow::Result<u64> {
+        let process = self.process.as_ref().context("the gateway does not run")?;
+        let text = fs::read_to_string(format!("/proc/{}/status", process.id()))?;
+        let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+        let line = line.context("the system does not tell what memory it has")?;
+        Ok(line.trim().trim_end_matches(" kB").parse()?)
     }
 
-    /// Runs another command of the program on its configuration: what it printed, or what it complained of.
-    pub(crate) fn run(&self, words: &[&str]) -> anyhow::Result<String> {
-        let config = self.config();
-        tollgate_testkit::run(self.program.command().args(words).arg("--config").arg(config))
+    /// What `tollgate audit` says of the ledger's books, whether they add up or not. An error is that it cannot read them.
+    pub(crate) fn audit(&self) -> anyhow::Result<Value> {
+        let mut command = self.program.command();
+        let output = command.args(["audit", "--json", "--config"]).arg(self.config()).output()?;
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        anyhow::ensure!(matches!(output.status.code(), Some(0 | 1)), "no audit: {complaint}");
+        serde_json::from_slice(&output.stdout).context("an audit that cannot be read")
     }
 
     fn spawn(&self, words: &[&str]) -> anyhow::Result<Process> {
@@ -137,7 +145,7 @@ impl Gateway {
             ("listen.admin", self.admin.to_string()),
             ("listen.check", "127.0.0.1:0".into()),
             ("listen.rls", "127.0.0.1:0".into()),
-            ("ledger.timeout_ms", promise::LEDGER_TIMEOUT.as_millis().to_string()),
+            ("ledger.timeout_ms", self.patience.as_millis().to_string()),
             ("log.format", "json".into()),
         ] {
             command.args(["--set", &format!("{key}={value}")]);

@@ -25,6 +25,12 @@ pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
 }
 
+/// Why there is no answer, and whether some of it had come.
+struct Broken {
+    error: io::Error,
+    has_begun: bool,
+}
+
 enum Connection {
     Plain(TcpStream),
     Encrypted(Box<StreamOwned<ClientConnection, TcpStream>>),
@@ -35,12 +41,13 @@ impl Client {
         Self { address, tls, patience: PATIENCE, connection: None }
     }
 
-    /// Sends a request and reads the answer. A connection that was closed under it says nothing of the request: it is sent
-    /// once more, on a new one, as every client of HTTP does with what may be repeated.
+    /// Sends a request and reads the answer. A connection that was used before and was closed before anything came back says nothing of
+    /// the request: it is sent once more, on a new one, as every client of HTTP does with what may be repeated.
     pub(crate) fn ask(&mut self, request: &[u8]) -> io::Result<Answer> {
-        match self.try_once(request) {
-            Err(error) if is_closed(&error) => self.try_once(request),
-            tried => tried,
+        let Some(used) = self.connection.take() else { return self.ask_on_a_new_one(request) };
+        match self.ask_on(used, request) {
+            Err(Broken { error, has_begun: false }) if is_closed(&error) => self.ask_on_a_new_one(request),
+            asked => asked.map_err(|broken| broken.error),
         }
     }
 
@@ -49,13 +56,19 @@ impl Client {
         self.connection = None;
     }
 
-    fn try_once(&mut self, request: &[u8]) -> io::Result<Answer> {
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => BufReader::new(self.open()?),
-        };
-        connection.get_mut().write_all(request)?;
-        let (answer, stays_open) = read(&mut connection)?;
+    fn ask_on_a_new_one(&mut self, request: &[u8]) -> io::Result<Answer> {
+        let new = BufReader::new(self.open()?);
+        self.ask_on(new, request).map_err(|broken| broken.error)
+    }
+
+    fn ask_on(&mut self, mut connection: BufReader<Connection>, request: &[u8]) -> Result<Answer, Broken> {
+        let silent = |error| Broken { error, has_begun: false };
+        connection.get_mut().write_all(request).map_err(silent)?;
+        if connection.fill_buf().map_err(silent)?.is_empty() {
+            return Err(silent(io::ErrorKind::UnexpectedEof.into()));
+        }
+        let (answer, stays_open) =
+            read(&mut connection).map_err(|error| Broken { error, has_begun: true })?;
         self.connection = stays_open.then_some(connection);
         Ok(answer)
     }
@@ -105,9 +118,7 @@ fn is_closed(error: &io::Error) -> bool {
 /// The answer, and whether the connection can be used again.
 fn read(reader: &mut impl BufRead) -> io::Result<(Answer, bool)> {
     let mut line = String::new();
-    if reader.read_line(&mut line)? == 0 {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
+    reader.read_line(&mut line)?;
     let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
     let status = status.ok_or_else(|| io::Error::other(format!("no status in {line:?}")))?;
     let (mut length, mut stays_open) = (0, true);

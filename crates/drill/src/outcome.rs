@@ -5,7 +5,6 @@ use crate::level::Level;
 use crate::load::{Series, Tally};
 use crate::promise::{self, GROWTH_KIB, RECOVERY};
 use serde::Serialize;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -44,6 +43,11 @@ pub struct Outcome {
     pub gateways: usize,
     /// What the ledger says was spent, in tokens.
     pub spent: f64,
+    /// The most that may have been served without the ledger knowing: by killed gateways that had not reported it yet, or since what the
+    /// ledger lost.
+    pub unknown: f64,
+    /// Whether requests had to fail.
+    pub must_hurt: bool,
     /// Whether the balance adds up.
     pub balances: bool,
     /// When something was done, and what.
@@ -70,7 +74,8 @@ pub(crate) struct Ended {
     pub(crate) worst: Level,
     pub(crate) recovery: Option<f64>,
     pub(crate) memory_kib: (u64, u64),
-    pub(crate) audit: Value,
+    pub(crate) spent: f64,
+    pub(crate) balances: bool,
     pub(crate) marks: Vec<Mark>,
 }
 
@@ -93,8 +98,10 @@ impl Outcome {
             recovery: ended.recovery,
             memory_kib: ended.memory_kib,
             gateways: drill.stage.gateways,
-            spent: ended.audit["clusters"]["cluster-01"]["apps"]["app"]["spent"].as_f64().unwrap_or(0.0),
-            balances: ended.audit["balances"] == true,
+            spent: ended.spent,
+            unknown: promise::unknown(drill),
+            must_hurt: drill.must_hurt(),
+            balances: ended.balances,
             marks: ended.marks,
             series,
         }
@@ -111,7 +118,7 @@ impl Outcome {
         demand(self.passed > 0, "nothing passed".into());
         demand(self.wrong.is_empty(), format!("answers that should not be: {:?}", self.wrong));
         demand(self.passed <= self.served, format!("{} passed, {} served", self.passed, self.served));
-        let served = u32::try_from(self.served).map_or(f64::INFINITY, f64::from);
+        let served = promise::tokens(self.served);
         let (slowest, late) = (self.slowest_ms, self.late_ms);
         let most = self.most;
         demand(
@@ -125,7 +132,19 @@ impl Outcome {
                 "a request took {slowest} ms, at most {ceiling} are promised on a machine that is {late} ms late"
             ),
         );
-        demand(self.recovery.is_some(), format!("not well within {RECOVERY:?} after the last step"));
+        let is_well = self.recovery.is_some_and(|recovery| recovery <= RECOVERY.as_secs_f64());
+        demand(is_well, format!("not well within {RECOVERY:?} after the last step"));
+        let (spent, unknown) = (self.spent, self.unknown);
+        demand(
+            (-promise::ROUNDING..=unknown + promise::ROUNDING).contains(&(served - spent)),
+            format!(
+                "{served} served, and the ledger says that {spent} were spent: {unknown:.0} may be missing"
+            ),
+        );
+        demand(
+            self.excused > 0 || !self.must_hurt,
+            "no request failed, so what was broken was not in use".into(),
+        );
         let (before, after) = self.memory_kib;
         let gateways = u64::try_from(self.gateways).unwrap_or(u64::MAX);
         demand(

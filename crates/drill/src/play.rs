@@ -5,17 +5,17 @@ use crate::gateway::Gateway;
 use crate::level::Level;
 use crate::load::Load;
 use crate::outcome::{Ended, Mark, Outcome};
-use crate::promise::{GROWTH_KIB, RECOVERY, SETTLING, least};
+use crate::promise::{self, GROWTH_KIB, RECOVERY, SETTLING, least};
 use crate::pulse::Pulse;
 use crate::scene::Scene;
 use crate::watch::{Look, Watch};
 use anyhow::Context;
 use serde_json::Value;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
-use tollgate_testkit::Namespace;
 
 /// How long there is load before the first step: what was saved is spent by then.
 const WARM_UP: Duration = Duration::from_millis(2_500);
@@ -58,7 +58,7 @@ pub fn play(drill: &Drill, program: &Program, form: Form) -> anyhow::Result<Play
     if let Some(why) = missing(drill) {
         return Ok(Played::Skipped(why));
     }
-    let mut scene = Scene::start(&drill.stage, program)?;
+    let mut scene = Scene::start(&drill.stage, promise::patience(drill), program)?;
     let outcome = under_load(drill, &mut scene, form);
     outcome.map(|outcome| Played::Done(Box::new(outcome))).with_context(|| {
         let logs: Vec<String> = scene.gateways.iter().map(Gateway::log).collect();
@@ -66,21 +66,30 @@ pub fn play(drill: &Drill, program: &Program, form: Form) -> anyhow::Result<Play
     })
 }
 
-/// What the drill needs and cannot have here.
+/// What the drill needs and cannot have here. Whoever has the rights and cannot have it all the same is told so by the drill itself.
 fn missing(drill: &Drill) -> Option<String> {
-    let tried = match drill.stage.ledger {
-        Ledger::Apart => Namespace::new().map(drop),
-        Ledger::Inside => crate::disk::Disk::new().map(drop),
-        Ledger::Cluster | Ledger::Line => Ok(()),
+    let why = match drill.stage.ledger {
+        Ledger::Apart => "only an administrator can make a network",
+        Ledger::Inside => "only an administrator can make a disk",
+        Ledger::Cluster | Ledger::Line => return None,
     };
-    tried.err().map(|error| format!("{error:#}"))
+    (!is_administrator()).then(|| why.into())
+}
+
+/// Whether this process may do what an administrator of the system may (`CAP_SYS_ADMIN`).
+fn is_administrator() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let rights = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    rights
+        .and_then(|rights| u64::from_str_radix(rights.trim(), 16).ok())
+        .is_some_and(|all| all >> 21 & 1 == 1)
 }
 
 fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Outcome> {
     let load = scene.load(drill.stage.load)?;
     let (watch, pulse) = (Watch::start(&scene.gateways), Pulse::start());
     thread::sleep(WARM_UP);
-    let before = scene.memory_kib();
+    let before = scene.memory_kib()?;
     let mut marks = Vec::new();
     for step in drill.steps {
         if let Step::Rest(millis) = *step {
@@ -98,7 +107,7 @@ fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Ou
     }
     let is_well = wait_until_well(&load, &watch, least(drill));
     thread::sleep(COOL_DOWN);
-    let after = settled(scene, before);
+    let after = settled(scene, before)?;
     let looks = watch.finish();
     let seconds = load.elapsed().as_secs_f64();
     let tally = load.finish();
@@ -108,13 +117,15 @@ fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Ou
     for gateway in &mut scene.gateways {
         gateway.stop()?;
     }
+    let audit = audit(scene.gateways.first().context("no gateway")?)?;
     let ended = Ended {
         seconds,
         served: scene.upstream.served(),
         worst: looks.iter().map(|look| look.worst).max().unwrap_or(Level::Normal),
         recovery,
         memory_kib: (before, after),
-        audit: audit(scene.gateways.first().context("no gateway")?)?,
+        spent: promise::spent(&audit)?,
+        balances: audit["balances"] == true,
         marks,
         tally,
         late,
@@ -140,13 +151,13 @@ fn wait_until_well(load: &Load, watch: &Watch, enough: f64) -> bool {
 
 /// The memory once it is nearly what it was, or after as long as that may take. Near is a quarter of what is forgiven: whoever
 /// stopped at the bound itself would see everything end there.
-fn settled(scene: &Scene, before: u64) -> u64 {
+fn settled(scene: &Scene, before: u64) -> anyhow::Result<u64> {
     let near = before + GROWTH_KIB / 4 * u64::try_from(scene.gateways.len()).unwrap_or(0);
     let start = Instant::now();
     loop {
-        let memory = scene.memory_kib();
+        let memory = scene.memory_kib()?;
         if memory <= near || start.elapsed() > SETTLING {
-            return memory;
+            return Ok(memory);
         }
         thread::sleep(Duration::from_millis(100));
     }
@@ -158,13 +169,14 @@ fn recovered(looks: &[Look], short_until: f64, last: f64) -> f64 {
     ill.map_or(0.0, |look| look.at.as_secs_f64()).max(short_until) - last
 }
 
-/// What the program says of the ledger's books, which must be reachable again by now.
+/// What the program says of the ledger's books, which must be reachable again by now. Books that can be read are not read again until
+/// they add up.
 pub(crate) fn audit(gateway: &Gateway) -> anyhow::Result<Value> {
     let start = Instant::now();
     loop {
-        match gateway.run(&["audit", "--json"]) {
-            Ok(text) => return Ok(serde_json::from_str(&text)?),
+        match gateway.audit() {
             Err(error) if start.elapsed() > RECOVERY => return Err(error),
+            Ok(audit) => return Ok(audit),
             Err(_) => thread::sleep(Duration::from_millis(200)),
         }
     }

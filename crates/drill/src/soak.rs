@@ -3,7 +3,7 @@
 use crate::catalogue::FLEET;
 use crate::drill::Stage;
 use crate::play::{Program, audit};
-use crate::promise::RATE;
+use crate::promise::{self, RATE};
 use crate::scene::Scene;
 use anyhow::Context;
 use serde::Serialize;
@@ -64,12 +64,12 @@ pub fn soak(
 ) -> anyhow::Result<Soak> {
     let gateways = u32::try_from(FLEET.gateways).context("too many gateways")?;
     let stage = Stage { load: RATE / 2 / gateways, ..FLEET };
-    let mut scene = Scene::start(&stage, program)?;
+    let mut scene = Scene::start(&stage, promise::LEDGER_TIMEOUT, program)?;
     let load = scene.load(stage.load)?;
     let (start, mut memory_kib) = (Instant::now(), Vec::new());
     while start.elapsed() < length {
         thread::sleep(PAUSE.min(length));
-        let (at, memory) = (start.elapsed().as_secs_f64(), scene.memory_kib());
+        let (at, memory) = (start.elapsed().as_secs_f64(), scene.memory_kib()?);
         memory_kib.push((at, memory));
         tell(at, memory)?;
     }
@@ -77,8 +77,7 @@ pub fn soak(
     let tally = load.finish();
     scene.gateways.iter_mut().try_for_each(crate::gateway::Gateway::stop)?;
     let audit = audit(scene.gateways.first().context("no gateway")?)?;
-    let spent = audit["clusters"]["cluster-01"]["apps"]["app"]["spent"].as_f64().unwrap_or(0.0);
-    let balances = audit["balances"] == true;
+    let (spent, balances) = (promise::spent(&audit)?, audit["balances"] == true);
     let wrong = tally.wrong.iter().map(|(what, count)| format!("{what}: {count}")).collect();
     let (passed, refused) = (tally.passed, tally.refused);
     Ok(Soak { seconds, passed, refused, wrong, memory_kib, gateways: stage.gateways, balances, spent })
@@ -127,6 +126,10 @@ impl Soak {
         }
         if !self.balances {
             broken.push("the balance does not add up".into());
+        }
+        if (self.spent - promise::tokens(self.passed)).abs() > promise::ROUNDING {
+            broken
+                .push(format!("{} passed, and the ledger says that {} were spent", self.passed, self.spent));
         }
         broken
     }
@@ -192,7 +195,9 @@ mod tests {
 
     #[test]
     fn a_balance_that_does_not_add_up_is_told() {
-        let seen = Soak { balances: false, ..seen(|_| 130_000) };
-        assert_eq!(seen.broken(), ["the balance does not add up"]);
+        let bad = Soak { balances: false, ..seen(|_| 130_000) };
+        assert_eq!(bad.broken(), ["the balance does not add up"]);
+        let free = Soak { passed: 2, ..seen(|_| 130_000) };
+        assert_eq!(free.broken(), ["2 passed, and the ledger says that 1 were spent"]);
     }
 }

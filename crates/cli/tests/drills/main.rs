@@ -51,6 +51,7 @@ drills! {
     delayed_200_ms "delayed-200-ms",
     delayed_2000_ms "delayed-2000-ms",
     half_open "half-open",
+    connections_dead "connections-dead",
     connections_cut "connections-cut",
     network_cut "network-cut",
     gateway_killed "gateway-killed",

@@ -72,7 +72,7 @@ pub(super) const DRILLS: &[Drill] = &[
         name: "rolling-restart",
         about: "gateways are replaced one after the other, and no request is lost",
         stage: FLEET,
-        steps: &[Gateway(0, Replace), Gateway(1, Replace), Gateway(2, Replace)],
+        steps: &[Gateway(0, Replace), Rest(1_000), Gateway(1, Replace), Rest(1_000), Gateway(2, Replace)],
         losses: 0,
         outages: 0,
         vanished: 0,

@@ -1,6 +1,6 @@
 //! What happens between gateways and Redis.
 
-use crate::drill::ByLine::{Carry, Cut, Delay, Silence};
+use crate::drill::ByLine::{Carry, Cut, Delay, Forget, Silence};
 use crate::drill::Step::{Line, Network, Rest};
 use crate::drill::{ByNetwork, Drill, Ledger, Stage};
 use crate::level::Level;
@@ -38,6 +38,16 @@ pub(super) const DRILLS: &[Drill] = &[
         outages: 1,
         vanished: 0,
         felt: Level::FailOpen,
+    },
+    Drill {
+        name: "connections-dead",
+        about: "connections to Redis that are open are dead without anybody being told, and new ones can be made",
+        stage: BEHIND_A_LINE,
+        steps: &[Line(Forget), Rest(3_000)],
+        losses: 0,
+        outages: 1,
+        vanished: 0,
+        felt: Level::Mild,
     },
     Drill {
         name: "connections-cut",

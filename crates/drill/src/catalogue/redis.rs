@@ -4,7 +4,7 @@ use super::FLEET;
 use crate::drill::ByRedis::{Continue, Kill, Restart, Stop, Tell};
 use crate::drill::Drill;
 use crate::drill::Server::{FirstPrimary, FirstReplica, Primary, Replica};
-use crate::drill::Step::{Redis, Rest};
+use crate::drill::Step::{Moved, Redis, Rest};
 use crate::level::Level;
 
 pub(super) const DRILLS: &[Drill] = &[
@@ -12,7 +12,7 @@ pub(super) const DRILLS: &[Drill] = &[
         name: "primary-killed",
         about: "the primary with the books is killed, and its replica takes its place",
         stage: FLEET,
-        steps: &[Redis(Primary, Kill), Rest(2_000)],
+        steps: &[Redis(Primary, Kill), Rest(2_000), Moved],
         losses: 1,
         outages: 1,
         vanished: 0,
@@ -22,7 +22,7 @@ pub(super) const DRILLS: &[Drill] = &[
         name: "primary-killed-and-back",
         about: "the same, and the old primary comes back as a replica",
         stage: FLEET,
-        steps: &[Redis(Primary, Kill), Rest(6_000), Redis(FirstPrimary, Restart)],
+        steps: &[Redis(Primary, Kill), Rest(6_000), Moved, Redis(FirstPrimary, Restart)],
         losses: 1,
         outages: 1,
         vanished: 0,
@@ -42,7 +42,7 @@ pub(super) const DRILLS: &[Drill] = &[
         name: "primary-stopped",
         about: "the primary stands still with its connections open, and goes on after it was replaced",
         stage: FLEET,
-        steps: &[Redis(Primary, Stop), Rest(5_000), Redis(FirstPrimary, Continue)],
+        steps: &[Redis(Primary, Stop), Rest(5_000), Moved, Redis(FirstPrimary, Continue)],
         losses: 1,
         outages: 1,
         vanished: 0,
@@ -82,7 +82,7 @@ pub(super) const DRILLS: &[Drill] = &[
         name: "failover",
         about: "an operator moves the books to the replica (CLUSTER FAILOVER)",
         stage: FLEET,
-        steps: &[Redis(Replica, Tell(&["CLUSTER", "FAILOVER"])), Rest(2_000)],
+        steps: &[Redis(Replica, Tell(&["CLUSTER", "FAILOVER"])), Moved, Rest(2_000)],
         losses: 0,
         outages: 1,
         vanished: 0,
@@ -92,7 +92,7 @@ pub(super) const DRILLS: &[Drill] = &[
         name: "takeover",
         about: "the replica takes the books without asking anybody (CLUSTER FAILOVER TAKEOVER)",
         stage: FLEET,
-        steps: &[Redis(Replica, Tell(&["CLUSTER", "FAILOVER", "TAKEOVER"])), Rest(2_000)],
+        steps: &[Redis(Replica, Tell(&["CLUSTER", "FAILOVER", "TAKEOVER"])), Moved, Rest(2_000)],
         losses: 1,
         outages: 1,
         vanished: 0,

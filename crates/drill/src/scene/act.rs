@@ -27,6 +27,7 @@ impl Scene {
             Step::Rest(_) => Ok(()),
             Step::Gateway(number, act) => self.gateway(number, act),
             Step::Redis(which, act) => self.ledger.act(which, act),
+            Step::Moved => self.ledger.wait_until_moved(),
             Step::Line(act) => self.ledger.line(act),
             Step::Network(act) => self.ledger.network(act),
             Step::Disk(Room::Fill) => self.disk.as_ref().context("there is no disk")?.fill(),

@@ -17,6 +17,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use tollgate_testkit::{Authority, Issued};
 
 /// The whole of it. What depends on something comes before it: fields end in their order.
@@ -39,7 +40,8 @@ struct Encryption {
 }
 
 impl Scene {
-    pub(crate) fn start(stage: &Stage, program: &Program) -> anyhow::Result<Self> {
+    /// Starts it, with gateways whose requests wait so long for the ledger.
+    pub(crate) fn start(stage: &Stage, patience: Duration, program: &Program) -> anyhow::Result<Self> {
         let disk = (stage.ledger == drill::Ledger::Inside).then(Disk::new).transpose()?;
         let encryption = stage.is_encrypted.then(Encryption::new).transpose()?;
         let mut scene = Self {
@@ -53,7 +55,7 @@ impl Scene {
         };
         for number in 0..stage.gateways {
             let name = stage.is_named.then(|| format!("gateway-{number}"));
-            let gateway = Gateway::start(program, name, |tls| scene.config(tls))?;
+            let gateway = Gateway::start(program, name, patience, |tls| scene.config(tls))?;
             scene.gateways.push(gateway);
         }
         Ok(scene)
@@ -72,7 +74,7 @@ impl Scene {
     }
 
     /// The memory of all gateways, in KiB.
-    pub(crate) fn memory_kib(&self) -> u64 {
+    pub(crate) fn memory_kib(&self) -> anyhow::Result<u64> {
         self.gateways.iter().map(Gateway::memory_kib).sum()
     }
 
