@@ -23,6 +23,27 @@ if #KEYS ~= 1 or #ARGV < HEAD or (#ARGV - HEAD) % ENTRY ~= 0 then
   return { 'err', 'arity', #KEYS, #ARGV, HEAD }
 end
 
+-- Looked at before anything is written: a script that stops in the middle leaves what it has done.
+local function is_count(text)
+  local number = tonumber(text)
+  return number and number >= 0 and number <= 4503599627370496
+end
+
+local function is_serial(text)
+  return #text == 20 and not text:find('%D')
+end
+
+for i = HEAD, #ARGV do
+  if (i - HEAD) % ENTRY ~= 1 and not is_count(ARGV[i]) then
+    return { 'err', 'number', i, ARGV[i] }
+  end
+end
+for i = 2, 4 do
+  if not is_serial(ARGV[i]) then
+    return { 'err', 'number', i, ARGV[i] }
+  end
+end
+
 local floor, min, max = math.floor, math.min, math.max
 local id, incarnation, seq, acked = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local is_leaving, cluster_max = ARGV[5] == '1', tonumber(ARGV[6])

@@ -45,7 +45,9 @@ end
 
 for i = first_event, #ARGV, EVENT do
   local events = root .. ':events:' .. ARGV[i]
-  local at = math.max(now - tonumber(ARGV[i + 1]), 0)
+  -- What is no number is no age: half of this would stay written.
+  local age = tonumber(ARGV[i + 1]) or 0
+  local at = age >= 0 and math.max(now - age, 0) or now
   redis.call('LPUSH', events, table.concat({ text(at), node, ARGV[i + 2], ARGV[i + 3], ARGV[i + 4] }, ' '))
   redis.call('LTRIM', events, 0, MAX_EVENTS - 1)
   redis.call('PEXPIRE', events, EVENTS_TTL)
