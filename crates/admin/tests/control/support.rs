@@ -9,6 +9,7 @@ use std::time::Duration;
 use tollgate_admin::{FIRST_USER, Handle, Settings, Upkeep};
 use tollgate_config::Policy;
 use tollgate_core::id::NodeId;
+use tollgate_core::units::Millis;
 use tollgate_ledger::MemoryLedger;
 use tollgate_listen::Listeners;
 use tollgate_node::{Node, Setup};
@@ -69,7 +70,10 @@ impl World {
         }))
         .unwrap();
         let id = NodeId::new("node-01").unwrap();
-        let node = Node::start(MemoryLedger::new(), Setup::new(id.clone()), &policy);
+        let mut setup = Setup::new(id.clone());
+        // It is not asked here how soon a busy machine is.
+        setup.manners.patience = Millis::from_secs(5);
+        let node = Node::start(MemoryLedger::new(), setup, &policy);
         let mut settings = Settings::new(id);
         settings.listen = "127.0.0.1:0".parse().unwrap();
         settings.database = database.to_owned();

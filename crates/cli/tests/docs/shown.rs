@@ -16,6 +16,8 @@ impl Demo {
             .arg("demo")
             .args(["--set", "listen.gateway=127.0.0.1:0", "--set", "listen.check=127.0.0.1:0"])
             .args(["--set", "listen.rls=127.0.0.1:0", "--set", "listen.admin=127.0.0.1:0"])
+            // A busy machine may be late by more than requests are usually patient with.
+            .args(["--set", "ledger.timeout_ms=5000"])
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

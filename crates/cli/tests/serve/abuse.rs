@@ -3,7 +3,7 @@
 mod bytes;
 mod floods;
 
-use crate::support::{APPS, Tollgate, Upstream, ask, open, run};
+use crate::support::{APPS, Tollgate, Upstream, ask, eventually, open, run};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -86,6 +86,11 @@ fn made_up_names_and_values_fill_neither_memory_nor_metrics() {
         let refusals = answers.matches("HTTP/1.1 4").count();
         assert_eq!(u32::try_from(refusals), Ok(BATCH), "refused, all of them");
     };
+    // What is looked at once a second was looked at.
+    eventually("everything is told", || {
+        let page = ask(tollgate.admin, "GET /metrics", &[], "").text();
+        page.contains("tollgate_app_tokens{") && page.contains("tollgate_reconciliations_total{")
+    });
     send(0);
     let (memory, metrics, names) = (tollgate.peak_memory(), lines(), made_up());
     for batch in 1..names / BATCH {

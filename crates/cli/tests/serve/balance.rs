@@ -135,7 +135,9 @@ fn ten_thousand_connections_can_idle_and_take_little() {
     let _crowd = crowd();
     let redis = RedisServer::start().unwrap();
     let upstream = Upstream::start();
-    let config = format!("[ledger]\nurl = '{}'\n{}{APP}", redis.url(), upstream.route());
+    // Those that are asked last have waited for all others.
+    let waits = "[gateway.timeouts]\nheader_ms = 600_000\nidle_ms = 600_000\n";
+    let config = format!("[ledger]\nurl = '{}'\n{waits}{}{APP}", redis.url(), upstream.route());
     let mut tollgate = Tollgate::start(&config);
     let before = tollgate.peak_memory();
     let mut idle: Vec<_> = (0..count).map(|_| open(tollgate.gateway)).collect();

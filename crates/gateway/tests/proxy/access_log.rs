@@ -1,6 +1,6 @@
 use crate::support::client::{get, request, send};
 use crate::support::server::nobody;
-use crate::support::{Server, config, route_to, start};
+use crate::support::{Server, config, eventually, route_to, start};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -29,7 +29,7 @@ async fn every_request_is_a_line() {
     // The file is moved away and opened anew.
     let moved = home.path().join("access.log.1");
     std::fs::rename(&path, &moved).unwrap();
-    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    eventually("both are written", || lines(&moved).len() == 2).await;
     gateway.reload(config(&text)).await.unwrap();
     get(address, "/status/503").await;
     gateway.drain(Duration::from_secs(5)).await;

@@ -11,7 +11,7 @@ use std::time::Duration;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_head_that_trickles_in_is_cut_off() {
     let server = Server::http1().await;
-    let (gateway, gate) = gateway(&server, "[gateway.timeouts]\nheader_ms = 100\n");
+    let (gateway, gate) = gateway(&server, "[gateway.timeouts]\nheader_ms = 500\n");
     for first in ["", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"] {
         let mut raw = Raw::connect(gateway.local_addr()).await;
         if !first.is_empty() {
@@ -35,7 +35,7 @@ async fn a_head_that_trickles_in_is_cut_off() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_that_says_nothing_is_closed() {
     let server = Server::http1().await;
-    let (gateway, gate) = gateway(&server, "[gateway.timeouts]\nheader_ms = 50\nidle_ms = 50\n");
+    let (gateway, gate) = gateway(&server, "[gateway.timeouts]\nheader_ms = 500\nidle_ms = 500\n");
     let mut silent = Raw::connect(gateway.local_addr()).await;
     assert!(silent.is_closed().await);
     let mut idle = Raw::connect(gateway.local_addr()).await;

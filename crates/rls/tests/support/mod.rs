@@ -52,6 +52,8 @@ pub(crate) fn node<L: Ledger + Slots + 'static>(ledger: L) -> Node<L> {
     let mut setup = Setup::new(NodeId::new("n").unwrap());
     // What has come up is there at the next report: where there was plenty it may be late, and then so is the arithmetic.
     setup.manners.calm_interval = setup.manners.sync_interval;
+    // Nor is it asked here how soon a busy machine is.
+    setup.manners.patience = Millis::from_secs(5);
     Node::start(ledger, setup, &policy())
 }
 

@@ -49,7 +49,8 @@ impl Tollgate {
             .args(words)
             .args(["--set", &format!("listen.gateway={gateway}"), "--set", &format!("listen.check={check}")])
             .args(["--set", &format!("listen.rls={rls}"), "--set", &format!("listen.admin={admin}")])
-            .args(["--set", "log.format=json"])
+            // A busy machine may be late by more than requests are usually patient with: what is asked here is not how soon.
+            .args(["--set", "log.format=json", "--set", "ledger.timeout_ms=5000"])
             // Where its accounts go.
             .current_dir(folder.path())
             .stdin(Stdio::null())
