@@ -14,7 +14,7 @@ use tollgate_core::cost::{Operation, Price};
 use tollgate_core::decision::{Decision, Verdict};
 use tollgate_core::id::{AppId, NodeId};
 use tollgate_core::reason::Reason;
-use tollgate_core::units::{Millis, Tokens};
+use tollgate_core::units::{Millis, Rate, Tokens};
 use tollgate_ledger::protocol::{Carry, PutApp};
 use tollgate_ledger::{Ledger, Slots};
 use tollgate_node::{Node, NotYet, Request, Setup, Spending, desk};
@@ -326,6 +326,53 @@ async fn p06_an_emergency_reaches_leases_that_are_out() {
     node.ledger().end_emergency(&cluster()).await.unwrap();
     sleep(millis(300)).await;
     node.admit(&get("p3")).await.unwrap().keep();
+}
+
+/// A hundred a second are let through without a ledger: a tenth of it to priority 2 while the emergency lasts that the node was told of.
+#[tokio::test(start_paused = true)]
+async fn p06_an_emergency_goes_on_without_the_ledger_until_its_end() {
+    let node = start(memory());
+    for app in ["p3", "a"] {
+        drive(&node, app, 8, Duration::from_secs(1)).await;
+    }
+    node.ledger().declare_emergency(&cluster(), "drill", Millis::from_secs(60)).await.unwrap();
+    sleep(millis(500)).await;
+    let announced = |app: &str| {
+        let reports = node.ledger().reports();
+        let entries = reports.iter().rev().flat_map(|(_, report)| &report.entries);
+        entries.filter(|entry| *entry.app == *app).map(|entry| entry.fallback).next().unwrap()
+    };
+    assert_eq!((announced("p3"), announced("a")), (Rate::ZERO, Rate::per_second(10)));
+    node.ledger().feel(Mood::Gone);
+    sleep(Duration::from_secs(6)).await;
+    assert_eq!(drive(&node, "p3", 10, Duration::from_secs(10)).await, 0);
+    let refused = node.admit(&get("p3")).await.unwrap_err();
+    assert_eq!(reason(&refused), Reason::EmergencyBlocked);
+    assert!((40_000..45_000).contains(&refused.retry_after.unwrap().get()), "{refused:?}");
+    let passed = drive(&node, "a", 10, Duration::from_secs(20)).await;
+    assert!((195..=210).contains(&passed), "ten a second: {passed}");
+    sleep(Duration::from_secs(30)).await;
+    for app in ["p3", "a"] {
+        let passed = drive(&node, app, 10, Duration::from_secs(20)).await;
+        assert!((1_950..=2_110).contains(&passed), "a hundred a second for {app} after it: {passed}");
+    }
+    node.ledger().feel(Mood::Well);
+    sleep(Duration::from_secs(3)).await;
+    assert_eq!(announced("p3"), Rate::per_second(100));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_request_passes_without_the_ledger_when_it_was_told_to_come_back() {
+    let node = start(memory());
+    drive(&node, "a", 8, Duration::from_secs(1)).await;
+    node.ledger().feel(Mood::Gone);
+    sleep(Duration::from_secs(6)).await;
+    let large = get("a").with_cost(165);
+    let refused = node.admit(&large).await.unwrap_err();
+    sleep(millis(refused.retry_after.unwrap().get())).await;
+    node.admit(&large).await.unwrap().keep();
+    let never = node.admit(&get("a").with_cost(2_001)).await.unwrap_err();
+    assert_eq!((reason(&never), never.retry_after), (Reason::LocalExhausted, None));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,11 @@
 //! What a node has leased of one application, what it did with it, and who waits for more.
 
+mod alone;
+
+pub(super) use alone::Alone;
+use alone::Saving;
+
+use super::alarm::Alarm;
 use super::job::{Outcome, Refused};
 use crate::app::App;
 use crate::dry::Spell;
@@ -12,7 +18,7 @@ use tollgate_core::decision::Tier;
 use tollgate_core::demand::Demand;
 use tollgate_core::lease;
 use tollgate_core::reason::Reason;
-use tollgate_core::units::{Millis, Nanos, Rate, Ratio, Tokens};
+use tollgate_core::units::{Millis, Nanos, Ratio, Tokens};
 use tollgate_ledger::protocol::{Entry, Granted, OperationUse};
 
 /// The most requests that wait for one application at a time.
@@ -48,6 +54,7 @@ pub(super) struct Lease<T> {
     /// What the node minted by itself while the ledger was away, and is still part of `base`.
     minted: Tokens,
     minted_at: Option<Nanos>,
+    saving: Saving,
     waiting: VecDeque<Waiting<T>>,
     /// What all of `waiting` cost.
     need: Tokens,
@@ -104,6 +111,7 @@ impl<T> Lease<T> {
             leased: Tokens::ZERO,
             minted: Tokens::ZERO,
             minted_at: None,
+            saving: Saving::default(),
             waiting: VecDeque::new(),
             need: Tokens::ZERO,
             demand: Demand::new(now),
@@ -174,13 +182,8 @@ impl<T> Lease<T> {
         lease::surplus(self.app.held(), target).min(self.base.minus(self.returning))
     }
 
-    /// What the node lets through on its own, should it lose the ledger.
-    pub(super) fn fallback(&self) -> Rate {
-        self.app.terms().policy.outage.rate(self.share.rate())
-    }
-
     /// Reports what was spent, gives back what is too much, and asks for what is missing.
-    pub(super) fn report(&mut self, stock: &Stock, now: Nanos) -> Entry {
+    pub(super) fn report(&mut self, stock: &Stock, alarm: Alarm, now: Nanos) -> Entry {
         self.reported_at = now;
         self.drop_minted();
         self.collect_owed();
@@ -189,7 +192,7 @@ impl<T> Lease<T> {
         if self.waiting.is_empty() {
             self.give_back(self.surplus(target));
         }
-        let entry = self.account();
+        let entry = self.account(alarm, now);
         self.observe(entry.spent, now);
         let terms = self.app.terms();
         let is_wanted = terms.policy.enabled;
@@ -198,16 +201,16 @@ impl<T> Lease<T> {
     }
 
     /// Reports what was spent and gives all the rest back.
-    pub(super) fn close(&mut self) -> Entry {
+    pub(super) fn close(&mut self, alarm: Alarm, now: Nanos) -> Entry {
         self.drop_minted();
         self.collect_owed();
         self.collect_withheld();
         self.give_back(Tokens::MAX);
-        self.account()
+        self.account(alarm, now)
     }
 
     /// What was spent and what is left, from one look at the purse.
-    fn account(&mut self) -> Entry {
+    fn account(&mut self, alarm: Alarm, now: Nanos) -> Entry {
         let held = self.app.held();
         let left = self.base.minus(self.returning);
         let by_operation = self.take_by_operation();
@@ -217,7 +220,7 @@ impl<T> Lease<T> {
             by_operation,
             returned: self.returning,
             holding: held.min(left),
-            fallback: self.fallback(),
+            fallback: self.fallback(alarm, now),
             ..Entry::idle(self.app.id().clone())
         };
         (self.base, self.carry, self.returning) = (entry.holding, Tokens::ZERO, Tokens::ZERO);
@@ -230,6 +233,7 @@ impl<T> Lease<T> {
         &mut self,
         granted: &Granted,
         threshold: Tokens,
+        alarm: Alarm,
         now: Nanos,
         out: &mut Vec<Outcome<T>>,
     ) {
@@ -237,7 +241,7 @@ impl<T> Lease<T> {
         self.minted = self.minted.min(self.app.held());
         self.base = self.base.plus(granted.granted);
         self.leased = self.leased.plus(granted.granted);
-        self.share.observe(granted.granted, now);
+        self.observe_share(granted.granted, alarm, now);
         self.app.set_remaining(granted.remaining);
         (self.remaining, self.is_known) = (granted.remaining, true);
         self.is_scarce = granted.refusal.is_some() || granted.remaining.is_zero();
@@ -344,21 +348,6 @@ impl<T> Lease<T> {
         self.carry = self.carry.plus(entry.spent);
     }
 
-    /// Mints what the node may let through on its own since it last did, at most a second of it.
-    pub(super) fn mint(&mut self, now: Nanos) {
-        let rate = self.fallback();
-        // The first time there is no last time: a tenth of a second.
-        let since = self.minted_at.unwrap_or(Nanos::new(now.get().saturating_sub(100_000_000)));
-        let elapsed = Millis::new(now.since(since).get() / 1_000_000);
-        if elapsed == Millis::ZERO {
-            return;
-        }
-        self.minted_at = Some(since.plus(Nanos::new(elapsed.get() * 1_000_000)));
-        let added = self.app.purse().put(rate.over(elapsed), rate.per_one_second());
-        self.base = self.base.plus(added);
-        self.minted = self.minted.plus(added);
-    }
-
     /// The ledger is back: what the node minted itself and did not spend is worth nothing any more.
     fn drop_minted(&mut self) {
         let dropped = self.app.purse().take_up_to(self.minted);
@@ -409,6 +398,15 @@ impl<T> Lease<T> {
             self.used_at = now;
         }
         self.demand.observe(asked, now);
+    }
+
+    /// What is granted in an emergency is a part of the share already, of which the same part is kept.
+    fn observe_share(&mut self, granted: Tokens, alarm: Alarm, now: Nanos) {
+        let mut share = self.share;
+        share.observe(granted, now);
+        if !alarm.is_on(now) || share.rate() > self.share.rate() {
+            self.share = share;
+        }
     }
 
     /// Empties the tallies; what was undone since an earlier report is set against what is reported now.

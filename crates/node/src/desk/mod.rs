@@ -2,6 +2,7 @@
 //! that the same code runs behind a network and in a simulation: whoever runs it fetches [`Job`]s, carries them to the
 //! ledger and brings back what came of them.
 
+mod alarm;
 mod calm;
 mod job;
 mod lease;
@@ -18,6 +19,7 @@ use crate::bell::Bell;
 use crate::permit::Permit;
 use crate::roster::Roster;
 use crate::spans::Spans;
+use alarm::Alarm;
 use calm::Calm;
 use lease::{Lease, Stock};
 use policies::Reading;
@@ -130,7 +132,7 @@ pub struct Desk<T> {
 
     capacity: Capacity,
     reading: Reading,
-    is_emergency: bool,
+    alarm: Alarm,
     cut: Ratio,
     epoch: u64,
     phase: Phase,
@@ -253,7 +255,7 @@ impl<T> Desk<T> {
             retry_at: Nanos::ZERO,
             capacity,
             reading: Reading::new(),
-            is_emergency: false,
+            alarm: Alarm::NONE,
             cut: Ratio::ZERO,
             epoch: 0,
             phase: Phase::Open,
@@ -266,14 +268,14 @@ impl<T> Desk<T> {
         if self.phase != Phase::Open {
             return Asked::Refused(local(Retry::NOW), ticket);
         }
-        let is_cut_off = self.is_cut_off(now);
+        let alone = self.is_cut_off(now).then(|| self.alone(now));
         let lease = self.leases.entry(app.id().clone()).or_insert_with(|| Lease::new(Arc::clone(app), now));
-        if is_cut_off {
-            lease.mint(now);
+        if let Some(alone) = alone {
+            lease.mint(price.tokens(), alone.alarm, now);
             if app.pay(&price) {
                 return Asked::Passed(Permit::paid(Arc::clone(app), price).by(Tier::Fallback), ticket);
             }
-            return Asked::Refused(self.alone(app, price.tokens()), ticket);
+            return Asked::Refused(lease.refuse_alone(price.tokens(), Tokens::ZERO, alone), ticket);
         }
         app.counters().missed();
         if let Err(ticket) = lease.enqueue(ticket, price, now) {
@@ -391,7 +393,7 @@ impl<T> Desk<T> {
         Standing {
             level: self.degradation.level(),
             is_cut_off: self.is_cut_off(now),
-            is_emergency: self.is_emergency,
+            is_emergency: self.alarm.is_on(now),
             cut: self.cut,
             version: self.reading.known(),
             epoch: self.epoch,

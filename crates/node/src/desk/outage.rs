@@ -1,12 +1,9 @@
 //! Without the ledger: what becomes of leases, of those who wait, and of what was not reported.
 
-use super::lease::Lease;
-use super::{Desk, Outcome, Refused, local, nanos};
-use crate::app::{App, Retry};
-use tollgate_core::decision::Tier;
-use tollgate_core::fallback::Outage;
+use super::lease::{Alone, Lease};
+use super::{Desk, Outcome, nanos};
 use tollgate_core::reason::Reason;
-use tollgate_core::units::{Millis, Nanos, Rate, Tokens};
+use tollgate_core::units::{Millis, Nanos};
 use tollgate_ledger::LedgerError;
 
 /// How long to wait before a call that failed is made again, as long as nobody has given the ledger up.
@@ -37,14 +34,11 @@ impl<T> Desk<T> {
 
     /// A node that is cut off mints for itself, and nobody waits. For those who come later it mints when they come.
     pub(super) fn carry_on(&mut self, now: Nanos, out: &mut Vec<Outcome<T>>) {
-        let trouble = self.trouble();
+        let alone = self.alone(now);
         for id in std::mem::take(&mut self.urgent) {
             let Some(lease) = self.leases.get_mut(&id) else { continue };
             if lease.is_waited_for() {
-                lease.mint(now);
-                lease.serve(Tokens::ZERO, Tier::Fallback, out);
-                let refused = alone(&lease.app, lease.need(), trouble);
-                lease.refuse(refused, out);
+                lease.serve_alone(alone, out);
             }
             if lease.is_returning() {
                 self.urgent.insert(id);
@@ -52,9 +46,9 @@ impl<T> Desk<T> {
         }
     }
 
-    /// Why a node that is cut off refuses, and when to come back.
-    pub(super) fn alone(&self, app: &App, cost: Tokens) -> Refused {
-        alone(app, cost, self.trouble())
+    /// What a node goes by that is cut off.
+    pub(super) fn alone(&self, now: Nanos) -> Alone {
+        Alone { alarm: self.alarm, trouble: self.trouble(), now }
     }
 
     /// After how long without word the ledger is to take this node for one that is cut off: the next report is overdue, and
@@ -106,14 +100,4 @@ impl<T> Desk<T> {
     fn trouble(&self) -> Reason {
         if self.breaker.is_closed() { Reason::RedisTimeout } else { self.trouble }
     }
-}
-
-fn alone(app: &App, cost: Tokens, trouble: Reason) -> Refused {
-    let outage = app.terms().policy.outage;
-    if outage == Outage::Closed {
-        return Refused { reason: trouble, tier: Tier::Fallback, retry: Retry::after(Nanos::from_secs(1)) };
-    }
-    let rate = outage.rate(Rate::ZERO);
-    let wait = rate.time_to_mint(cost).unwrap_or(Millis::from_secs(1));
-    Refused { tier: Tier::Fallback, ..local(Retry::after(nanos(wait))) }
 }

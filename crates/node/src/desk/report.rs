@@ -1,5 +1,6 @@
 //! Reports: what goes into one, and what comes of its answer.
 
+use super::alarm::Alarm;
 use super::lease::Lease;
 use super::{Desk, Job, Limbo, Outcome, Phase, Refused, nanos};
 use crate::app::{App, Retry};
@@ -67,7 +68,7 @@ impl<T> Desk<T> {
         let mut entries = Vec::new();
         for id in self.whose_turn(now) {
             if let Some(lease) = self.leases.get_mut(&id) {
-                entries.push(lease.report(&stock, now));
+                entries.push(lease.report(&stock, self.alarm, now));
             }
         }
         let is_busy = |entry: &&Entry| entry.requests >= self.manners.batch_threshold / 4;
@@ -80,7 +81,9 @@ impl<T> Desk<T> {
     pub(super) fn goodbye(&mut self, now: Nanos) -> Job {
         let turn: Vec<AppId> = self.leases.keys().take(MAX_ENTRIES).cloned().collect();
         let is_last = self.leases.len() <= MAX_ENTRIES;
-        let closed = turn.iter().filter_map(|id| self.leases.remove(id)).map(|mut lease| lease.close());
+        let alarm = self.alarm;
+        let closed =
+            turn.iter().filter_map(|id| self.leases.remove(id)).map(|mut lease| lease.close(alarm, now));
         let entries = closed.collect();
         let sync = self.send(entries, is_last, now);
         if is_last { Job::Depart(sync) } else { Job::Sync(sync) }
@@ -104,7 +107,7 @@ impl<T> Desk<T> {
         }
         self.epoch = reply.epoch;
         self.cut = reply.cut;
-        self.follow_emergency(reply.emergency.is_on());
+        self.follow_emergency(Alarm::told(reply, now));
         self.reading.hint(reply.version);
     }
 
@@ -139,7 +142,7 @@ impl<T> Desk<T> {
             return;
         }
         let low_water = threshold.of(lease.target(&stock, now));
-        lease.receive(granted, low_water, now, out);
+        lease.receive(granted, low_water, self.alarm, now, out);
         match granted.refusal {
             Some(reason) => {
                 // Whoever comes back then finds a node that has asked again.
@@ -161,10 +164,14 @@ impl<T> Desk<T> {
     }
 
     /// In an emergency only a share of what is out may be spent: the rest goes back at once.
-    fn follow_emergency(&mut self, is_on: bool) {
-        let has_started = is_on && !self.is_emergency;
-        self.is_emergency = is_on;
-        if !has_started {
+    fn follow_emergency(&mut self, alarm: Alarm) {
+        let before = std::mem::replace(&mut self.alarm, alarm);
+        if alarm.is_told() == before.is_told() {
+            return;
+        }
+        // The ledger has to be told what each would get at this node alone from now on.
+        self.leases.values_mut().for_each(Lease::present);
+        if !alarm.is_told() {
             return;
         }
         for (id, lease) in &mut self.leases {

@@ -19,13 +19,18 @@ pub(crate) struct Pocket {
     /// What it minted lately: falls by the rate that it announced.
     minting: u64,
     minted_at: Nanos,
+    /// The most that a request cost that asked for more than there was.
+    asked: u64,
     /// Whether no lease has ended since the last report, and whether that was answered: then node and ledger agree.
     is_reported: bool,
     is_agreed: bool,
 }
 
-/// How much of its rate a node may mint at once: a second that it may hold, and a tenth to start with.
-const MOST_MINTED_MS: u64 = 1_100;
+/// How much of its rate a node may mint to start with.
+const FIRST_MINTED_MS: u64 = 100;
+
+/// How much of its rate it may hold, unless a request costs more.
+const MOST_MINTED_MS: u64 = 1_000;
 
 impl Pocket {
     /// A grant arrived in time.
@@ -46,13 +51,19 @@ impl Pocket {
         self.is_agreed
     }
 
+    /// A request asks for more than there is: so much may be saved up for it, if the application may ever have it.
+    pub(crate) fn ask(&mut self, cost: Tokens, burst: Tokens) {
+        self.asked = self.asked.max(cost.min(burst).micros());
+    }
+
     /// It minted for itself at a rate that it had announced; whether that was no more than it may.
     pub(crate) fn mint(&mut self, amount: Tokens, rate: Rate, now: Nanos) -> bool {
         let fallen = rate.millis().saturating_mul(now.since(self.minted_at).get() / 1_000) / 1_000;
         self.minting = self.minting.saturating_sub(fallen) + amount.micros();
         self.minted_at = now;
         self.minted += amount.micros();
-        self.minting <= rate.millis() * MOST_MINTED_MS
+        let most = (rate.millis() * MOST_MINTED_MS).max(self.asked);
+        self.minting <= rate.millis() * FIRST_MINTED_MS + most
     }
 
     /// Something passes; by how much that is more than it may have.

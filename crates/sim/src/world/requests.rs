@@ -60,6 +60,7 @@ impl World<'_> {
         let Some(handle) = station.roster.find(&self.apps[app]) else { return };
         self.asked += 1;
         let ticket = self.asked;
+        self.watch.want(node, app, price.tokens());
         // Alone, the node mints for whom it is asked, and for nobody else.
         let before = self.is_alone(node, desk).then(|| handle.held());
         let asked = self.stations[node].counters[desk].desk.ask(&handle, price, ticket, time);

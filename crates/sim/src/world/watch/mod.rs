@@ -178,6 +178,12 @@ impl Watch {
         self.largest[app] = self.largest[app].max(cost);
     }
 
+    /// A request asks for more than the node has.
+    pub(super) fn want(&mut self, node: usize, app: usize, cost: Tokens) {
+        let burst = self.bounds[app].burst();
+        self.pocket(node, app).ask(cost, burst);
+    }
+
     pub(super) fn pay(&mut self, node: usize, app: usize, cost: Tokens) -> Option<Tokens> {
         self.pocket(node, app).pass(cost)
     }

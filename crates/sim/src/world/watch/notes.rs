@@ -4,7 +4,8 @@ use super::super::World;
 use crate::check::{Extra, Rule};
 use std::collections::HashMap;
 use tollgate_core::account::MAX_ELAPSED;
-use tollgate_core::units::{Millis, Nanos, Tokens};
+use tollgate_core::emergency;
+use tollgate_core::units::{Millis, Nanos, Ratio, Tokens};
 use tollgate_ledger::protocol::Seed;
 use tollgate_node::desk::Outcome;
 
@@ -64,6 +65,10 @@ impl World<'_> {
         let announced =
             self.scenario.policy.apps()[&self.apps[app]].outage.rate(self.watch.bounds[app].rate());
         self.watch.bounds[app].extend(Extra::Fallback, minted, self.now);
+        if self.knows_of_a_ban(node, app) {
+            let what = format!("node {node} mints {minted:?} of {} in an emergency", self.apps[app]);
+            return self.violate(Rule::Emergency, what);
+        }
         if !self.watch.pocket(node, app).mint(minted, announced, self.now) {
             let pocket = *self.watch.pocket(node, app);
             let what = format!(
@@ -72,6 +77,16 @@ impl World<'_> {
             );
             self.violate(Rule::Fallback, what);
         }
+    }
+
+    /// Whether a node was told of an emergency in which an application gets nothing, also without the ledger.
+    fn knows_of_a_ban(&self, node: usize, app: usize) -> bool {
+        let priority = self.scenario.policy.apps()[&self.apps[app]].quota.priority;
+        let station = &self.stations[node];
+        let counter = station.counters.get(self.cluster_of[app]);
+        let is_told =
+            counter.is_some_and(|counter| counter.desk.standing(station.time(self.now)).is_emergency);
+        is_told && emergency::ratio(priority) == Ratio::ZERO
     }
 
     /// If a lease ended a while ago, by a clock that the node does not know, nothing is left of it.

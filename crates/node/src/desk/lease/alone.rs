@@ -1,0 +1,106 @@
+//! An application at a node that is cut off: what it may mint, and what those are told who find too little.
+
+use super::super::alarm::Alarm;
+use super::super::job::{Outcome, Refused};
+use super::Lease;
+use crate::app::Retry;
+use tollgate_core::decision::Tier;
+use tollgate_core::fallback::Outage;
+use tollgate_core::reason::Reason;
+use tollgate_core::units::{Millis, Nanos, Rate, Ratio, Tokens};
+
+/// How much later than it was told to a large request may come back and find what was saved up for it: clients count whole
+/// seconds.
+const GRACE: Nanos = Nanos::from_secs(1);
+
+/// When to come back if nobody knows: the ledger may be there again.
+const SOON: Nanos = Nanos::from_secs(1);
+
+/// What a node that is cut off goes by.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::desk) struct Alone {
+    /// The emergency that it knows of.
+    pub(in crate::desk) alarm: Alarm,
+    /// Why it is alone.
+    pub(in crate::desk) trouble: Reason,
+    pub(in crate::desk) now: Nanos,
+}
+
+/// What a request waits for that costs more than is minted in a second: until then so much may be held.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Saving {
+    cost: Tokens,
+    until: Nanos,
+}
+
+impl<T> Lease<T> {
+    /// What the node lets through on its own, should it lose the ledger. It goes on by the emergency that it knows of.
+    pub(in crate::desk) fn fallback(&self, alarm: Alarm, now: Nanos) -> Rate {
+        let policy = &self.app.terms().policy;
+        policy.outage.rate(self.share.rate()).scaled(alarm.kept(policy.quota.priority, now))
+    }
+
+    /// Mints what the node may let through on its own since it last did: at most a second of it, or what a request costs that it is
+    /// asked for, or saves up for.
+    pub(in crate::desk) fn mint(&mut self, cost: Tokens, alarm: Alarm, now: Nanos) {
+        let rate = self.fallback(alarm, now);
+        // The first time there is no last time: a tenth of a second.
+        let since = self.minted_at.unwrap_or(Nanos::new(now.get().saturating_sub(100_000_000)));
+        let elapsed = Millis::new(now.since(since).get() / 1_000_000);
+        if elapsed == Millis::ZERO {
+            return;
+        }
+        self.minted_at = Some(since.plus(Nanos::new(elapsed.get() * 1_000_000)));
+        let saved = if now < self.saving.until { self.saving.cost } else { Tokens::ZERO };
+        let wanted = cost.max(saved).min(self.app.terms().policy.quota.burst);
+        let added = self.app.purse().put(rate.over(elapsed), rate.per_one_second().max(wanted));
+        self.base = self.base.plus(added);
+        self.minted = self.minted.plus(added);
+    }
+
+    /// Serves those who wait, as far as what can be minted goes, and refuses the others.
+    pub(in crate::desk) fn serve_alone(&mut self, alone: Alone, out: &mut Vec<Outcome<T>>) {
+        let first = self.waiting.front().map_or(Tokens::ZERO, |first| first.price.tokens());
+        self.mint(first, alone.alarm, alone.now);
+        self.serve(Tokens::ZERO, Tier::Fallback, out);
+        let mut ahead = Tokens::ZERO;
+        for waiting in std::mem::take(&mut self.waiting) {
+            let cost = waiting.price.tokens();
+            out.push((waiting.ticket, Err(self.refuse_alone(cost, ahead, alone))));
+            ahead = ahead.plus(cost);
+        }
+        self.need = Tokens::ZERO;
+    }
+
+    /// Why a request is refused without the ledger, and when to come back: when what it costs has been minted, and what those cost
+    /// who were there before.
+    pub(in crate::desk) fn refuse_alone(&mut self, cost: Tokens, ahead: Tokens, alone: Alone) -> Refused {
+        let Alone { alarm, trouble, now } = alone;
+        let policy = &self.app.terms().policy;
+        let because = |reason, retry| Refused { reason, tier: Tier::Fallback, retry };
+        if policy.outage == Outage::Closed {
+            return because(trouble, Retry::after(SOON));
+        }
+        if alarm.kept(policy.quota.priority, now) == Ratio::ZERO {
+            return because(Reason::EmergencyBlocked, Retry::after(alarm.left(now)));
+        }
+        let rate = self.fallback(alarm, now);
+        if cost > rate.per_one_second().max(policy.quota.burst) {
+            return because(Reason::LocalExhausted, Retry::NEVER);
+        }
+        let missing = cost.plus(ahead).minus(self.app.held());
+        let Some(wait) = rate.time_to_mint(missing).map(Nanos::from) else {
+            return because(Reason::LocalExhausted, Retry::after(SOON));
+        };
+        self.save(cost, now.plus(wait).plus(GRACE), now);
+        because(Reason::LocalExhausted, Retry::after(wait))
+    }
+
+    /// Of several the largest counts.
+    fn save(&mut self, cost: Tokens, until: Nanos, now: Nanos) {
+        if now >= self.saving.until {
+            self.saving = Saving::default();
+        }
+        self.saving = Saving { cost: cost.max(self.saving.cost), until: until.max(self.saving.until) };
+    }
+}
