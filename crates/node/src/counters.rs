@@ -72,7 +72,9 @@ impl Default for Counters {
 
 impl Counters {
     pub(crate) fn spent(&self, spent: &[Spending; Operation::COUNT]) {
-        for (sums, spending) in self.spent.iter().zip(spent).filter(|(_, spending)| spending.requests > 0) {
+        // A request that was reported before it turned out to cost more leaves a cost and nothing else.
+        let is_any = |spending: &Spending| spending.requests > 0 || spending.cost > 0;
+        for (sums, spending) in self.spent.iter().zip(spent).filter(|(_, spending)| is_any(spending)) {
             sums[0].fetch_add(spending.requests, Ordering::Relaxed);
             sums[1].fetch_add(spending.cost, Ordering::Relaxed);
         }

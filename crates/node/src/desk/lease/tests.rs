@@ -305,3 +305,18 @@ fn a_share_says_when_to_come_back_too() {
     assert!((95..=105).contains(&rate.floor()), "{rate}");
     assert_eq!(refused.retry, Retry::after(rate.time_to_mint(missing).unwrap().into()));
 }
+
+/// What was counted before the last report lies elsewhere than what came after it.
+#[test]
+fn what_a_request_turns_out_to_cost_after_it_was_reported_is_counted() {
+    let mut lease = lease();
+    let app = Arc::clone(&lease.app);
+    lease.receive(&granted(50), Tokens::ZERO, CALM, Nanos::ZERO, &mut Vec::new());
+    let permit = app.check(Price::named(Operation::Put, 6)).unwrap();
+    lease.report(&STOCK, CALM, Nanos::from_secs(1));
+    permit.settle(Price::named(Operation::Put, 9));
+    let all = Spending { requests: 1, cost: 9 };
+    assert_eq!(app.counts().passed(), all);
+    lease.report(&STOCK, CALM, Nanos::from_secs(2));
+    assert_eq!(app.counts().passed(), all, "a counter never falls");
+}
