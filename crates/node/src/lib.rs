@@ -18,6 +18,7 @@ mod decide;
 pub mod desk;
 mod dry;
 mod explain;
+mod fence;
 mod names;
 mod node;
 mod permit;

@@ -342,6 +342,34 @@ fn an_idle_node_is_quiet_and_a_busy_one_asks_little() {
     });
 }
 
+/// As of a node whose clock was an hour ahead in its last life.
+#[test]
+fn a_node_whose_clock_went_back_gets_slots_again() {
+    run(async {
+        let world = World::start();
+        let later = Hold {
+            node: NodeId::new("node-0").unwrap(),
+            incarnation: 3_600_000_000,
+            seq: 1,
+            acked: 0,
+            is_leaving: false,
+            cluster_max: 100,
+            entries: Vec::new(),
+        };
+        world.ledger.memory.hold(&cluster(), &later).await.unwrap();
+        let start = Instant::now();
+        let first = world.open(0).await.unwrap();
+        assert!(first.id().is_none(), "let in without a slot");
+        let second = world.open(0).await.unwrap();
+        assert!(second.id().is_none() && start.elapsed().is_zero(), "and at once");
+        assert_eq!(world.connections.level(), Level::FailOpen);
+        sleep(Duration::from_secs(15)).await;
+        assert!(world.holds() <= 40, "{} calls", world.holds());
+        assert_eq!(world.connections.level(), Level::Normal);
+        assert!(world.open(0).await.unwrap().id().is_some());
+    });
+}
+
 #[test]
 fn goodbye_gives_everything_back() {
     run(async {

@@ -15,9 +15,9 @@ use tollgate_core::decision::{Decision, Verdict};
 use tollgate_core::id::{AppId, NodeId};
 use tollgate_core::reason::Reason;
 use tollgate_core::units::{Millis, Rate, Tokens};
-use tollgate_ledger::protocol::{Carry, PutApp};
+use tollgate_ledger::protocol::{Carry, PutApp, Sync};
 use tollgate_ledger::{Ledger, Slots};
-use tollgate_node::{Node, NotYet, Request, Setup, Spending, desk};
+use tollgate_node::{Node, NotYet, Request, Setup, Spending, desk, wall};
 
 fn reason(decision: &Decision) -> Reason {
     decision.verdict.reason().unwrap()
@@ -413,6 +413,55 @@ async fn without_a_ledger_each_application_goes_on_as_its_policy_says() {
     let standing = node.standing()["c"];
     assert!(standing.is_cut_off);
     assert_eq!(standing.level, tollgate_core::degrade::Level::FailOpen);
+}
+
+/// As of a node with a name of its own whose clock was an hour ahead in its last life.
+#[tokio::test(start_paused = true)]
+async fn a_node_whose_clock_went_back_goes_on_alone_until_the_ledger_listens_to_it() {
+    let ledger = memory();
+    let first = start(ledger.clone());
+    drive(&first, "a", 1, millis(500)).await;
+    first.shut_down(Duration::from_secs(1)).await;
+    let (node, hour) = (NodeId::new("n").unwrap(), 3_600_000_000);
+    let incarnation = wall().get() * 1_000 + hour;
+    let (silence, entries) = (Millis::from_secs(1), Vec::new());
+    let sync = Sync { node, incarnation, seq: 1, acked: 0, epoch: 0, silence, entries };
+    ledger.sync(&cluster(), &sync).await.unwrap();
+    let before = view(&ledger, "a").await.total_consumed;
+    let node = start(ledger.clone());
+    sleep(millis(150)).await;
+    let (calls, started) = (ledger.heard("sync").len(), Instant::now());
+    assert!(node.standing()["c"].is_cut_off);
+    let mut passed = drive(&node, "a", 10, Duration::from_secs(6)).await;
+    assert!((580..=630).contains(&passed), "a hundred a second: {passed}");
+    assert!(started.elapsed() < millis(6_100), "nobody waits: {:?}", started.elapsed());
+    passed += drive(&node, "a", 1, Duration::from_secs(6)).await;
+    assert!(!node.standing()["c"].is_cut_off);
+    let calls = ledger.heard("sync").len() - calls;
+    assert!(calls < 60, "{calls} calls");
+    let more = drive(&node, "a", 8, Duration::from_secs(5)).await;
+    assert!(more > 3_900, "{more}");
+    sleep(millis(300)).await;
+    assert_eq!(view(&ledger, "a").await.total_consumed - before, passed + more, "everything was reported");
+    assert_balanced(&ledger).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_nodes_of_one_name_overtake_each_other_now_and_then() {
+    let ledger = memory();
+    let nodes = [start(ledger.clone()), start(ledger.clone())];
+    for node in &nodes {
+        drive(node, "a", 1, millis(500)).await;
+    }
+    let before = ledger.heard("sync").len();
+    for _ in 0..10 {
+        for node in &nodes {
+            drive(node, "a", 1, millis(500)).await;
+        }
+    }
+    let calls = ledger.heard("sync").len() - before;
+    assert!(calls <= 450, "{calls} calls in ten seconds");
+    assert_balanced(&ledger).await;
 }
 
 #[tokio::test(start_paused = true)]

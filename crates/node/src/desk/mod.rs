@@ -16,6 +16,7 @@ pub(crate) use report::tier_of;
 
 use crate::app::{App, Retry};
 use crate::bell::Bell;
+use crate::fence::Fence;
 use crate::permit::Permit;
 use crate::roster::Roster;
 use crate::spans::Spans;
@@ -102,6 +103,7 @@ pub struct Desk<T> {
     random: fastrand::Rng,
 
     incarnation: u64,
+    fence: Fence,
     seq: u64,
     acked: u64,
     /// The report that was not answered yet. Until it is, it is said again, word for word.
@@ -230,6 +232,7 @@ impl<T> Desk<T> {
         Self {
             random: fastrand::Rng::with_seed(identity.seed),
             incarnation: identity.incarnation,
+            fence: Fence::default(),
             identity,
             manners,
             roster,
@@ -345,7 +348,8 @@ impl<T> Desk<T> {
                 self.phase = Phase::Closed;
             }
             LedgerError::Unseeded => self.reading.forgotten(),
-            LedgerError::Fenced | LedgerError::Stale => self.fenced(now),
+            LedgerError::Fenced => self.fenced(now),
+            LedgerError::Stale => self.outrun(now),
             _ => self.lose(error, now, &mut out),
         }
         out
@@ -407,11 +411,11 @@ impl<T> Desk<T> {
         &self.capacity
     }
 
-    /// Whether requests would be refused or let through without the ledger: it is gone, or takes longer than
-    /// anybody waits for it.
+    /// Whether requests would be refused or let through without the ledger: it is gone, takes longer than anybody waits for
+    /// it, or does not listen to this life of the node.
     pub fn is_cut_off(&self, now: Nanos) -> bool {
         let is_overdue = |wire: Wire| now.since(wire.sent) > nanos(self.manners.patience);
-        !self.breaker.is_closed() || self.on_wire.is_some_and(is_overdue)
+        !self.breaker.is_closed() || self.fence.is_up() || self.on_wire.is_some_and(is_overdue)
     }
 
     fn job(&mut self, now: Nanos) -> Job {
@@ -424,6 +428,9 @@ impl<T> Desk<T> {
         }
         if self.phase == Phase::Closing {
             return self.goodbye(now);
+        }
+        if self.fence.is_up() {
+            return Job::Sync(self.knock(now));
         }
         match self.reading.next() {
             Some(since) => Job::Changes(since),

@@ -74,10 +74,26 @@ impl<T> Desk<T> {
         }
     }
 
-    /// The node is fenced off: another one of its name has spoken, or the ledger knows more of it than it does itself.
+    /// The ledger knows a later life of this node: another one of its name has spoken, or its clock went back. Until one of its lives is
+    /// late enough it goes on alone.
     pub(super) fn fenced(&mut self, now: Nanos) {
+        if !self.fence.is_up() {
+            tracing::warn!(cluster = %self.identity.cluster, node = %self.identity.node,
+                "another node of this name has spoken, or the clock went back: going on alone and starting over");
+        }
+        let next = self.fence.hit(self.incarnation, &self.manners.breaker, now);
+        self.breaker.succeeded();
+        self.degradation.lost();
+        self.trouble = Reason::RedisConnectionFailed;
+        self.retry_at = self.fence.until();
+        self.start_over(now);
+        self.incarnation = self.incarnation.max(next);
+    }
+
+    /// The ledger has answered a later call of this very life.
+    pub(super) fn outrun(&mut self, now: Nanos) {
         tracing::warn!(cluster = %self.identity.cluster, node = %self.identity.node,
-            "another node of this name has spoken, starting over");
+            "the ledger knows more of this node than it does itself, starting over");
         self.start_over(now);
     }
 
@@ -98,6 +114,7 @@ impl<T> Desk<T> {
 
     /// A call that is merely overdue has not failed yet.
     fn trouble(&self) -> Reason {
-        if self.breaker.is_closed() { Reason::RedisTimeout } else { self.trouble }
+        let is_overdue = self.breaker.is_closed() && !self.fence.is_up();
+        if is_overdue { Reason::RedisTimeout } else { self.trouble }
     }
 }

@@ -28,7 +28,8 @@ impl<T> Desk<T> {
     /// When there is something to say to the ledger.
     pub(super) fn next_word_at(&self, now: Nanos) -> Nanos {
         let is_behind = self.reading.is_unseeded() || self.reading.next().is_some();
-        if is_behind || self.limbo.is_some() || self.phase == Phase::Closing || !self.urgent.is_empty() {
+        let is_due = self.limbo.is_some() || self.phase == Phase::Closing || self.fence.is_up();
+        if is_behind || is_due || !self.urgent.is_empty() {
             return now;
         }
         let due = if self.leases.is_empty() { self.last_sync.plus(HEARTBEAT) } else { self.next_sync };
@@ -77,6 +78,12 @@ impl<T> Desk<T> {
         self.send(entries, false, now)
     }
 
+    /// A report of nothing, to find out whether the ledger listens: what is to be said is kept until it does.
+    pub(super) fn knock(&mut self, now: Nanos) -> Sync {
+        self.next_sync = now;
+        self.send(Vec::new(), false, now)
+    }
+
     /// The last reports: everything goes back.
     pub(super) fn goodbye(&mut self, now: Nanos) -> Job {
         let turn: Vec<AppId> = self.leases.keys().take(MAX_ENTRIES).cloned().collect();
@@ -93,6 +100,7 @@ impl<T> Desk<T> {
     pub(super) fn take_up(&mut self, reply: &SyncReply, now: Nanos, out: &mut Vec<Outcome<T>>) {
         let Some(limbo) = self.limbo.take() else { return };
         (self.acked, self.acked_at) = (limbo.sync.seq, now);
+        self.fence.passed();
         let end = limbo.sent.plus(nanos(reply.lease_ttl));
         let is_late = now >= end;
         self.valid_until = Some(end.max(self.valid_until.unwrap_or_default()));

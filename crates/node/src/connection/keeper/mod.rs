@@ -10,6 +10,7 @@ pub use round::Round;
 use super::clock::NodeClock;
 use super::connections::Connections;
 use super::contact::Contact;
+use crate::fence::Fence;
 use agenda::Agenda;
 use round::Scope;
 use std::future::Future;
@@ -37,6 +38,7 @@ pub struct Keeper<L, T, C> {
     ledger: L,
     contact: T,
     clock: C,
+    fence: Fence,
     seq: u64,
     /// The last call that was answered while the slots have not lapsed since; else zero.
     acked: u64,
@@ -54,6 +56,7 @@ impl<L: Slots, T: Contact, C: NodeClock> Keeper<L, T, C> {
             ledger,
             contact,
             clock,
+            fence: Fence::default(),
             seq: 0,
             acked: 0,
             called_at: now,
@@ -108,8 +111,13 @@ impl<L: Slots, T: Contact, C: NodeClock> Keeper<L, T, C> {
 
     /// How well the ledger can be reached, for all to see.
     fn publish_level(&self) -> Level {
-        let level = self.contact.level();
+        let level = self.level();
         self.connections.0.shared.set_level(level);
         level
+    }
+
+    /// A ledger that does not listen to this life of the node is as good as none.
+    fn level(&self) -> Level {
+        if self.fence.is_up() { Level::FailOpen } else { self.contact.level() }
     }
 }

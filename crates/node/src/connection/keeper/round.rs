@@ -5,6 +5,7 @@ use crate::connection::clock::NodeClock;
 use crate::connection::contact::Contact;
 use crate::connection::room::Room;
 use std::sync::Arc;
+use tollgate_core::breaker::Terms;
 use tollgate_core::connection::Shortage;
 use tollgate_core::degrade::Level;
 use tollgate_core::units::{Millis, Nanos};
@@ -16,6 +17,11 @@ const CALL_SIZE: usize = 200;
 
 /// For how long nobody asks again after the ledger refused.
 const REFUSAL: Millis = Millis::new(100);
+
+/// How long to wait before the next life is tried when one was fenced off. Rounds of their own follow no faster than that while the ledger
+/// is out of reach; this keeps those apart that somebody waits for.
+const FENCED: Terms =
+    Terms { failures: 1, first_pause: Nanos::new(100_000_000), longest_pause: Nanos::new(100_000_000) };
 
 /// What a round came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +103,7 @@ impl<L: Slots, T: Contact, C: NodeClock> Keeper<L, T, C> {
     /// tries until it is back.
     fn is_heartbeat_due(&self, now: Nanos) -> bool {
         let is_silent = now.since(self.called_at) >= HEARTBEAT;
-        (self.acked > 0 && is_silent) || self.contact.level() == Level::FailOpen
+        (self.acked > 0 && is_silent) || self.level() == Level::FailOpen
     }
 
     /// The cluster is full: idle slots of this node's other applications are given back, for those who wait.
@@ -138,6 +144,9 @@ impl<L: Slots, T: Contact, C: NodeClock> Keeper<L, T, C> {
     async fn call(&mut self, entries: Vec<HoldEntry>, is_leaving: bool) -> Result<HoldReply, LedgerError> {
         let inner = &self.connections.0;
         let sent_at = self.clock.now();
+        if sent_at < self.fence.until() {
+            return Err(LedgerError::Fenced);
+        }
         if !self.contact.may_call(sent_at) {
             return Err(LedgerError::Connection("the breaker is open".into()));
         }
@@ -155,7 +164,12 @@ impl<L: Slots, T: Contact, C: NodeClock> Keeper<L, T, C> {
         let answer = tokio::time::timeout(inner.settings.ledger_timeout, call).await;
         let answer = answer.unwrap_or(Err(LedgerError::Timeout));
         self.note(&answer, sent_at);
+        if matches!(answer, Err(LedgerError::Fenced)) {
+            self.begin_anew(sent_at);
+        }
+        let inner = &self.connections.0;
         if let Ok(reply) = &answer {
+            self.fence.passed();
             self.acked = self.seq;
             self.called_at = sent_at;
             inner.shared.set_total(reply.cluster_total);
@@ -166,6 +180,18 @@ impl<L: Slots, T: Contact, C: NodeClock> Keeper<L, T, C> {
         answer
     }
 
+    /// The ledger knows a later life of this node, and gave the slots of this one to others.
+    fn begin_anew(&mut self, now: Nanos) {
+        if !self.fence.is_up() {
+            tracing::warn!(cluster = %self.connections.0.shared.cluster, node = %self.identity.node,
+                "another node of this name has slots, or the clock went back: starting over");
+        }
+        self.identity.incarnation = self.fence.hit(self.identity.incarnation, &FENCED, now);
+        self.seq = 0;
+        self.connections.0.shared.set_lapse(Nanos::ZERO);
+        self.lapse();
+    }
+
     /// Tells the contact how a call went.
     pub(super) fn note<A>(&self, answer: &Result<A, LedgerError>, sent_at: Nanos) {
         let now = self.clock.now();
@@ -174,6 +200,7 @@ impl<L: Slots, T: Contact, C: NodeClock> Keeper<L, T, C> {
                 tracing::debug!(%error, "the ledger could not be asked about connections");
                 self.contact.failed(now);
             }
+            Err(LedgerError::Fenced) => self.contact.answered(now.since(sent_at)),
             Err(error) => {
                 tracing::warn!(%error, node = %self.identity.node, "the ledger refuses this node");
                 self.contact.answered(now.since(sent_at));
