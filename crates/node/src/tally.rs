@@ -4,7 +4,8 @@ use crate::sync::{AtomicU64, Ordering};
 use tollgate_core::cost::Operation;
 
 /// Requests of one operation and their cost since it was last emptied, in one word, so that counting is one addition: the
-/// requests in the upper 24 bits, whole tokens in the lower 40. It is emptied many times before either could overflow.
+/// requests in the upper 24 bits, whole tokens in the lower 40. It is emptied before either could overflow, also while nothing can be
+/// reported.
 #[derive(Debug, Default)]
 pub(crate) struct Cell(AtomicU64);
 
@@ -22,6 +23,9 @@ pub struct Spending {
 }
 
 const COST_BITS: u32 = 40;
+
+/// The highest bit of the requests and that of the cost: half of what there is room for.
+const HALVES: u64 = 1 << 63 | 1 << (COST_BITS - 1);
 
 impl Cell {
     /// Counts one request.
@@ -47,6 +51,10 @@ impl Cell {
         Spending::unpack(self.0.load(Ordering::Relaxed))
     }
 
+    fn is_half_full(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & HALVES != 0
+    }
+
     fn drain(&self) -> Spending {
         // Most are empty: reading is cheaper than swapping.
         if self.peek() == Spending::default() {
@@ -70,6 +78,11 @@ impl Tally<'_> {
     /// Whether nothing was counted since it was last emptied.
     pub(crate) fn is_empty(self) -> bool {
         self.0.iter().all(|cell| cell.peek() == Spending::default())
+    }
+
+    /// Whether it should be emptied before there is too much in it.
+    pub(crate) fn is_half_full(self) -> bool {
+        self.0.iter().any(|cell| cell.is_half_full())
     }
 
     /// Empties it.

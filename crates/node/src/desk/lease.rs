@@ -152,8 +152,13 @@ impl<T> Lease<T> {
             && self.returning.is_zero()
             && self.leased.is_zero()
             && self.app.held().is_zero()
-            && !self.app.has_counted()
+            && !self.has_counted()
             && now.since(self.used_at) >= IDLE
+    }
+
+    /// Whether requests were counted of which the ledger has not heard.
+    fn has_counted(&self) -> bool {
+        self.app.has_counted() || self.by_operation.iter().any(Net::is_due)
     }
 
     /// The ledger has to be told again what is held.
@@ -170,7 +175,7 @@ impl<T> Lease<T> {
             && self.returning.is_zero()
             && self.minted.is_zero()
             && held >= self.base
-            && !self.app.has_counted();
+            && !self.has_counted();
         // Demand that falls is seen only when it is looked at.
         let is_overdue = now.since(self.reported_at) >= OVERDUE && !self.base.is_zero();
         !is_settled || is_overdue || held < target || !self.surplus(target).is_zero()
@@ -409,8 +414,21 @@ impl<T> Lease<T> {
         }
     }
 
-    /// Empties the tallies; what was undone since an earlier report is set against what is reported now.
+    /// What was spent on each operation; what was undone since an earlier report is set against what is reported now.
     fn take_by_operation(&mut self) -> Vec<OperationUse> {
+        self.collect_counted();
+        let nets = self.by_operation.iter_mut().zip(Operation::ALL);
+        nets.filter_map(|(net, operation)| net.take(operation)).collect()
+    }
+
+    /// Empties tallies in which there would soon be too much. What was in them is reported with the next report.
+    pub(super) fn relieve(&mut self) {
+        if self.app.tally().is_half_full() || self.app.undone().is_half_full() {
+            self.collect_counted();
+        }
+    }
+
+    fn collect_counted(&mut self) {
         let spent = self.app.tally().drain();
         self.app.counters().spent(&spent);
         let undone = self.app.undone().drain();
@@ -418,8 +436,6 @@ impl<T> Lease<T> {
             net.add(spent, 1);
             net.add(undone, -1);
         }
-        let nets = self.by_operation.iter_mut().zip(Operation::ALL);
-        nets.filter_map(|(net, operation)| net.take(operation)).collect()
     }
 }
 
@@ -432,6 +448,11 @@ impl Net {
     fn add(&mut self, spending: &Spending, sign: i64) {
         self.requests += sign * i64::try_from(spending.requests).unwrap_or(i64::MAX);
         self.cost += sign * i64::try_from(spending.cost).unwrap_or(i64::MAX);
+    }
+
+    /// Whether there is something to report.
+    const fn is_due(&self) -> bool {
+        self.requests > 0 || self.cost > 0
     }
 
     fn take(&mut self, operation: Operation) -> Option<OperationUse> {

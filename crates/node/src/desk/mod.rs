@@ -470,3 +470,6 @@ const fn local(retry: Retry) -> Refused {
 const fn nanos(millis: Millis) -> Nanos {
     Nanos::new(millis.get().saturating_mul(1_000_000))
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,10 +41,13 @@ impl<T> Desk<T> {
     /// Looks whether enough has been spent to report it before its time.
     pub(super) fn look(&mut self, now: Nanos) {
         let pause = nanos(self.interval()).get() / 2;
-        // Nothing can be reported before its time while the ledger is away.
-        let pause =
-            if self.breaker.is_closed() { pause } else { nanos(self.manners.sync_interval).get() * 10 };
+        // Nothing can be reported before its time while the ledger is away, but is counted all the same.
+        let is_away = !self.breaker.is_closed() || self.fence.is_up();
+        let pause = if is_away { nanos(self.manners.sync_interval).get() * 10 } else { pause };
         self.next_look = now.plus(Nanos::new(pause));
+        if is_away {
+            self.leases.values_mut().for_each(Lease::relieve);
+        }
         let threshold = self.manners.batch_threshold;
         let is_full =
             |id: &AppId| self.leases.get(id).is_some_and(|lease| lease.app.tally().requests() >= threshold);
