@@ -149,10 +149,10 @@ fn wait_until_well(load: &Load, watch: &Watch, enough: f64) -> bool {
     }
 }
 
-/// The memory once it is nearly what it was, or after as long as that may take. Near is a quarter of what is forgiven: whoever
+/// The memory once it is nearly what it was, or after as long as that may take. Near is half of what is forgiven: whoever
 /// stopped at the bound itself would see everything end there.
 fn settled(scene: &Scene, before: u64) -> anyhow::Result<u64> {
-    let near = before + GROWTH_KIB / 4 * u64::try_from(scene.gateways.len()).unwrap_or(0);
+    let near = before + GROWTH_KIB / 2 * u64::try_from(scene.gateways.len()).unwrap_or(0);
     let start = Instant::now();
     loop {
         let memory = scene.memory_kib()?;

@@ -57,8 +57,8 @@ pub(crate) const RECOVERY: Duration = Duration::from_secs(40);
 
 /// What memory may grow by, for each gateway, from before the first step to after the last, in KiB: threads and tables that grew
 /// at the worst moment stay as large, and histories fill up. A crowd of five hundred takes 25 to 35 MiB while it is there and left
-/// less than 1 MiB; a leak of 32 KiB for each of them is found.
-pub(crate) const GROWTH_KIB: u64 = 16 * 1024;
+/// less than 1 MiB; a leak of 16 KiB for each of them is found.
+pub(crate) const GROWTH_KIB: u64 = 8 * 1024;
 
 /// How long it may take until memory is back: connections that were dropped are closed one by one, and a thread gives back what it
 /// has when it does something.

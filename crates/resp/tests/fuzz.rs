@@ -24,10 +24,7 @@ fn converse(input: &[u8], pieces: usize) -> Vec<Reply> {
                     assert!(frame.length > 0 && frame.length <= buffer.len(), "{frame:?}");
                     let words: Vec<&[u8]> = frame.words(&buffer).collect();
                     assert_eq!(words.len(), frame.words.len(), "words that are not there");
-                    assert!(
-                        words.iter().all(|word| word.len() <= MAX_WORD)
-                            && words.len() <= MAX_WORDS.max(4_096)
-                    );
+                    assert!(words.iter().all(|word| word.len() <= MAX_WORD) && words.len() <= MAX_WORDS);
                     if let Some((name, rest)) = words.split_first() {
                         replies.push(session.answer(name, rest));
                     }

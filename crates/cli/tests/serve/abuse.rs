@@ -58,10 +58,15 @@ fn ask_under(gateway: SocketAddr, names: std::ops::Range<u32>) -> String {
     let last = names.end - 1;
     let requests = names.fold(String::new(), |mut requests, number| {
         let end = if number == last { "connection: close\r\n" } else { "" };
+        // By name, by key and by host in turn.
+        let who = match number % 3 {
+            0 => format!("x-tollgate-app: made-up-{number}\r\n"),
+            1 => format!("x-api-key: {number}\r\n"),
+            _ => String::new(),
+        };
         write!(
             requests,
-            "GET /{number} HTTP/1.1\r\nhost: h{number}\r\nx-tollgate-app: made-up-{number}\r\n\
-             x-api-key: {number}\r\nx-{number}: {number}\r\n{end}\r\n"
+            "GET /{number} HTTP/1.1\r\nhost: h{number}\r\n{who}x-{number}: {number}\r\n{end}\r\n"
         )
         .unwrap();
         requests
@@ -78,12 +83,19 @@ fn ask_under(gateway: SocketAddr, names: std::ops::Range<u32>) -> String {
 #[test]
 fn made_up_names_and_values_fill_neither_memory_nor_metrics() {
     const BATCH: u32 = 2_000;
-    let (_upstream, tollgate) = start();
+    let upstream = Upstream::start();
+    let known = "[identity]\norder = ['header', 'api_key', 'host']\nhosts = { 'tollgate.test' = 'large' }\n\
+                 [[identity.api_keys]]\nsecret = 'a-key-that-is-known'\napp = 'large'\n";
+    let tollgate = Tollgate::start(&format!("{known}{}{APPS}", upstream.route()));
+    // Each is looked for, and found where it is one of ours; the host that is asked for is.
+    for known in [&["x-api-key: a-key-that-is-known"][..], &[]] {
+        assert_eq!(ask(tollgate.gateway, "GET /", known, "").status, 200, "{known:?}");
+    }
     still_serves(&tollgate);
     let lines = || ask(tollgate.admin, "GET /metrics", &[], "").text().lines().count();
     let send = |batch: u32| {
         let answers = ask_under(tollgate.gateway, batch * BATCH..(batch + 1) * BATCH);
-        let refusals = answers.matches("HTTP/1.1 4").count();
+        let refusals = answers.matches("HTTP/1.1 403").count();
         assert_eq!(u32::try_from(refusals), Ok(BATCH), "refused, all of them");
     };
     // What is looked at once a second was looked at.

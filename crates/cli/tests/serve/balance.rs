@@ -1,6 +1,6 @@
 //! Whatever is cancelled when, every token is accounted for.
 
-use crate::support::{Tollgate, Upstream, ask, crowd, eventually, exchange, open, run};
+use crate::support::{Tollgate, Upstream, ask, crowd, eventually, exchange, most_files, open, run};
 use serde_json::Value;
 use std::io::Write;
 use tollgate_testkit::{RedisServer, free_port};
@@ -128,10 +128,7 @@ fn responses_are_charged_where_the_application_says_so() {
 #[test]
 fn ten_thousand_connections_can_idle_and_take_little() {
     const KIB_EACH: u64 = 12;
-    let limits = std::fs::read_to_string("/proc/self/limits").unwrap();
-    let files = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
-    let most: usize = files.split_whitespace().next().unwrap().parse().unwrap_or(usize::MAX);
-    let count = 10_000.min(most.saturating_sub(500));
+    let count = 10_000.min(most_files().saturating_sub(500));
     let _crowd = crowd();
     let redis = RedisServer::start().unwrap();
     let upstream = Upstream::start();

@@ -1,7 +1,7 @@
 //! Too many connections, too many watchers, and tunnels that carry too much.
 
 use super::{start, still_serves, token};
-use crate::support::{APPS, Echo, Tollgate, ask, crowd, eventually, open};
+use crate::support::{APPS, Echo, Tollgate, ask, crowd, eventually, most_files, open};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -142,19 +142,15 @@ fn connections_to_the_rate_limit_service_that_say_nothing_leave_the_gateway_alon
 #[test]
 fn there_are_so_many_connections_to_the_check_and_no_more() {
     const PLACES: usize = 10_000;
+    if most_files() < PLACES + 1_000 {
+        eprintln!("skipped: a process may have {} files here", most_files());
+        return;
+    }
     let _crowd = crowd();
     let (_upstream, tollgate) = start();
     let rest = files(&tollgate);
-    let mut silent = Vec::new();
-    for _ in 0..PLACES + 500 {
-        match TcpStream::connect(tollgate.check) {
-            Ok(stream) => silent.push(stream),
-            Err(error) => {
-                eprintln!("skipped: {error} after {} connections", silent.len());
-                return;
-            }
-        }
-    }
+    let silent: Vec<TcpStream> =
+        (0..PLACES + 500).map(|_| TcpStream::connect(tollgate.check).unwrap()).collect();
     eventually("many are let in", || files(&tollgate) >= rest + PLACES - 100);
     std::thread::sleep(Duration::from_millis(300));
     assert!(files(&tollgate) <= rest + PLACES + 100, "{} files", files(&tollgate));

@@ -32,6 +32,13 @@ pub(crate) fn crowd() -> MutexGuard<'static, ()> {
     CROWD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// How many files this process may have open.
+pub(crate) fn most_files() -> usize {
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap();
+    let files = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    files.split_whitespace().next().unwrap().parse().unwrap_or(usize::MAX)
+}
+
 /// Applications with little, so that limits are soon met: `tiny` has 3 tokens, `writer` 6, at one a second each.
 pub(crate) const APPS: &str = "
 [[apps]]
