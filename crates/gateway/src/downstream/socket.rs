@@ -19,11 +19,16 @@ pub(crate) enum Socket {
 impl Socket {
     /// Whether nothing came that has not been read, not even the end. It takes a call to the kernel only where something did.
     pub(crate) fn is_quiet(&mut self) -> bool {
-        let tcp = match self {
-            Self::Plain(stream) => &*stream,
-            Self::Accepted(stream) => stream.get_ref().0,
-            Self::Opened(stream) => stream.get_ref().0,
+        // A session may have decrypted more than was taken out of it, or the end: of that the socket knows nothing. It wants no
+        // more then.
+        let (tcp, wants_more) = match self {
+            Self::Plain(stream) => (&*stream, true),
+            Self::Accepted(stream) => (stream.get_ref().0, stream.get_ref().1.wants_read()),
+            Self::Opened(stream) => (stream.get_ref().0, stream.get_ref().1.wants_read()),
         };
+        if !wants_more {
+            return false;
+        }
         let mut cx = Context::from_waker(Waker::noop());
         if tcp.poll_read_ready(&mut cx).is_pending() {
             return true;

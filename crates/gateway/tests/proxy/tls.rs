@@ -8,13 +8,15 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
+use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::client::TlsStream;
+use tokio_rustls::{TlsAcceptor, TlsConnector};
 use tollgate_gateway::{Gateway, Open, Running};
 use tollgate_listen::Listeners;
 
@@ -228,4 +230,57 @@ async fn a_server_that_nobody_vouches_for_is_not_believed() {
     ));
     let answer = crate::support::client::get(gateway.local_addr(), "/").await;
     assert_eq!(answer.header("x-tollgate-error"), Some("upstream_unreachable"));
+}
+
+/// What the gateway reads of a response at a time.
+const PIECE: usize = 8 * 1024;
+
+/// A server that answers the first request of each connection with two records in one go, the second of which is a response to
+/// nobody. The first fills what is read at a time, so that the second stays in the session, decrypted.
+async fn two_at_once(config: Arc<ServerConfig>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let acceptor = TlsAcceptor::from(config);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let Ok(mut stream) = acceptor.accept(stream).await else { continue };
+            tokio::spawn(async move {
+                let mut heard = Vec::new();
+                while !heard.ends_with(b"\r\n\r\n") {
+                    let Ok(1..) = stream.read_buf(&mut heard).await else { return };
+                }
+                let (tcp, session) = stream.get_mut();
+                let mut records = Vec::new();
+                for (says, size) in [("true", PIECE), ("forged", 100)] {
+                    let length = size - "HTTP/1.1 200 OK\r\nContent-Length: 0000\r\n\r\n".len();
+                    let text =
+                        format!("HTTP/1.1 200 OK\r\nContent-Length: {length:04}\r\n\r\n{says:length$}");
+                    session.writer().write_all(text.as_bytes()).unwrap();
+                    while session.wants_write() {
+                        session.write_tls(&mut records).unwrap();
+                    }
+                }
+                tcp.write_all(&records).await.unwrap();
+                // It stays, and says no more.
+                while let Ok(1..) = stream.read(&mut [0; 4096]).await {}
+            });
+        }
+    });
+    address
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_encrypted_server_says_too_much_answers_nobody() {
+    let (home, identity) = (TempDir::new().unwrap(), Identity::new("localhost"));
+    save(&identity, &home);
+    let address = two_at_once(identity.server(&[b"http/1.1"])).await;
+    let gateway = start(&format!(
+        "gateway.threads = 1\n[[routes]]\nupstream = 'u'\n[[upstreams]]\nid = 'u'\n\
+         servers = ['https://localhost:{}']\nca = '{}'\n",
+        address.port(),
+        home.path().join("cert.pem").display()
+    ));
+    for _ in 0..5 {
+        assert_eq!(crate::support::client::get(gateway.local_addr(), "/").await.text().trim_end(), "true");
+    }
 }
