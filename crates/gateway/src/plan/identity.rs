@@ -1,6 +1,6 @@
 //! Whose request it is.
 
-use super::router::{plain_host, starts_with};
+use super::router::{plain_host, plain_path, starts_with};
 use crate::proxy::query;
 use http::header::{AUTHORIZATION, HeaderName};
 use http::{HeaderMap, Uri};
@@ -14,7 +14,7 @@ const MAX_AUTHORIZATION: usize = 4_096;
 /// The longest key, from whatever place.
 const MAX_KEY: usize = 256;
 
-/// Tells the application of a request. Nothing is allocated unless a host has capitals.
+/// Tells the application of a request. Nothing is allocated unless a host has capitals or a path escapes.
 #[derive(Debug)]
 pub(crate) struct Identifier {
     order: Vec<Source>,
@@ -33,8 +33,11 @@ pub(crate) struct Identifier {
 impl Identifier {
     pub(crate) fn new(identity: &Identity) -> Self {
         let name = |text: &str, default| HeaderName::from_bytes(text.as_bytes()).unwrap_or(default);
-        let mut paths: Vec<(String, String)> =
-            identity.paths.iter().map(|(path, app)| (path.clone(), app.to_string())).collect();
+        let mut paths: Vec<(String, String)> = identity
+            .paths
+            .iter()
+            .map(|(path, app)| (plain_path(path).into_owned(), app.to_string()))
+            .collect();
         paths.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
         let hosts = |wants_domain: bool| {
             let picked =
@@ -94,6 +97,7 @@ impl Identifier {
     }
 
     fn by_path(&self, path: &str) -> Option<&str> {
+        let path = &*plain_path(path);
         self.paths.iter().find(|(prefix, _)| starts_with(path, prefix)).map(|(_, app)| app.as_str())
     }
 }
@@ -165,7 +169,7 @@ mod tests {
     fn each_place_tells() {
         let v4 =
             "AWS4-HMAC-SHA256 Credential=AKIA1/20240101/eu/s3/aws4_request, SignedHeaders=host, Signature=f";
-        let table: [Case<'_>; 16] = [
+        let table: [Case<'_>; 18] = [
             ("h", "/", &[("x-tollgate-app", "app-a")], Some("app-a")),
             ("h", "/", &[("x-tollgate-app", "../a")], None),
             ("h", "/", &[("x-api-key", "key-of-app-k")], Some("app-k")),
@@ -186,6 +190,8 @@ mod tests {
             ("A.example:80", "/", &[], Some("app-h")),
             ("x.y.b.example", "/", &[], Some("app-d")),
             ("h", "/p/q/r", &[], Some("app-q")),
+            ("h", "//p//%71/r", &[], Some("app-q")),
+            ("h", "/p%2Fq", &[], None),
             ("h", "/px", &[], None),
         ];
         for (host, uri, headers, expected) in table {

@@ -28,7 +28,7 @@ impl Router {
                     None => made.hosts.entry(host.as_str().to_owned()).or_default(),
                 },
             };
-            paths.0.push((route.path.clone(), number));
+            paths.0.push((plain_path(&route.path).into_owned(), number));
         }
         let all = made.hosts.values_mut().chain(made.domains.values_mut()).chain([&mut made.any]);
         all.for_each(|paths| paths.0.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len())));
@@ -37,6 +37,7 @@ impl Router {
 
     /// The number of the route, if there is one. `host` may have a port and any case.
     pub(crate) fn find(&self, host: &str, path: &str) -> Option<usize> {
+        let path = &*plain_path(path);
         self.of_host(host, path).or_else(|| self.any.find(path))
     }
 
@@ -59,7 +60,7 @@ impl Paths {
     }
 }
 
-/// Whether a path starts with whole segments: `/a` leads to `/a` and `/a/b`, not to `/ab`.
+/// Whether a plain path starts with whole segments: `/a` leads to `/a` and `/a/b`, not to `/ab`.
 pub(crate) fn starts_with(path: &str, prefix: &str) -> bool {
     match path.strip_prefix(prefix) {
         Some(rest) => prefix.ends_with('/') || rest.is_empty() || rest.starts_with('/'),
@@ -83,23 +84,68 @@ pub(crate) fn plain_host(host: &str) -> Cow<'_, str> {
     }
 }
 
+/// A path as prefixes are compared with it: escapes of letters that need none are undone, and empty segments left out, as
+/// servers do before they look at it.
+pub(crate) fn plain_path(path: &str) -> Cow<'_, str> {
+    if !path.contains('%') && !path.contains("//") {
+        return Cow::Borrowed(path);
+    }
+    let mut plain = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some(next) = rest.chars().next() {
+        let (next, length) = unescaped(rest).map_or((next, next.len_utf8()), |next| (next, 3));
+        if next != '/' || !plain.ends_with('/') {
+            plain.push(next);
+        }
+        rest = &rest[length..];
+    }
+    Cow::Owned(plain)
+}
+
+/// The letter that an escape stands for, if it needs none.
+fn unescaped(text: &str) -> Option<char> {
+    let code = text.strip_prefix('%')?.get(..2)?;
+    let code = code.bytes().all(|digit| digit.is_ascii_hexdigit()).then_some(code)?;
+    let letter = char::from(u8::from_str_radix(code, 16).ok()?);
+    (letter.is_ascii_alphanumeric() || "-._~".contains(letter)).then_some(letter)
+}
+
 /// Whether a path has segments `.` or `..`, plain or encoded: servers resolve them, and not all alike, so the
-/// prefix that was matched may not be the one that is served.
+/// prefix that was matched may not be the one that is served. Some see the end of a segment in an encoded slash or in a
+/// backslash, and the end of its name in a semicolon.
 pub(crate) fn is_ambiguous(path: &str) -> bool {
     if !path.contains('.') && !path.contains('%') {
         return false;
     }
-    path.split('/').any(|segment| {
-        let mut rest = segment;
+    let mut rest = path.as_bytes();
+    loop {
         let mut dots = 0;
-        while let Some(next) = rest.strip_prefix('.').or_else(|| {
-            rest.get(..3).filter(|code| code.eq_ignore_ascii_case("%2e")).map(|code| &rest[code.len()..])
-        }) {
-            rest = next;
+        while let Some(length) = starts_as(rest, b'.', b"2e") {
+            rest = &rest[length..];
             dots += 1;
         }
-        rest.is_empty() && (dots == 1 || dots == 2)
-    })
+        let is_over = rest.is_empty() || separator(rest).is_some() || starts_as(rest, b';', b"3b").is_some();
+        if is_over && (dots == 1 || dots == 2) {
+            return true;
+        }
+        let next = (0..rest.len()).find_map(|at| separator(&rest[at..]).map(|length| at + length));
+        let Some(next) = next else { return false };
+        rest = &rest[next..];
+    }
+}
+
+/// The length of what a path starts with, if somebody may take it for the end of a segment.
+fn separator(path: &[u8]) -> Option<usize> {
+    starts_as(path, b'/', b"2f").or_else(|| starts_as(path, b'\\', b"5c"))
+}
+
+/// How long a letter is that a path starts with, plain or encoded.
+fn starts_as(path: &[u8], plain: u8, code: &[u8]) -> Option<usize> {
+    match path {
+        [first, ..] if *first == plain => Some(1),
+        [b'%', rest @ ..] if rest.len() >= 2 && rest[..2].eq_ignore_ascii_case(code) => Some(3),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -158,5 +204,32 @@ mod tests {
         for path in ["/", "/a.b", "/.a", "/...", "/a..", "/%2ea", "/a%20b", "/\u{e9}%"] {
             assert!(!is_ambiguous(path), "{path}");
         }
+    }
+
+    #[test]
+    fn whatever_a_server_may_take_for_a_slash_ends_a_segment() {
+        let cheap =
+            ["..%2fdear", "..%5Cdear", "..\\dear", "..;/dear", "..;a=b/dear", "%2e%2E%2Fdear", "..%3b/dear"];
+        for path in cheap.into_iter().chain(["x%2f..%2f..%2fdear", "x\\..\\dear", "x%5c..", ".%2fx"]) {
+            assert!(is_ambiguous(&format!("/cheap/{path}")), "{path}");
+        }
+        // Keys of objects may be like these.
+        for path in
+            ["a%2fb", "a//b.c", "//a", "a%5cb", "a;b", "...%2f", "a..;b", "%2", "%2e%2ea;.", "a%2fb.c%2f.d"]
+        {
+            assert!(!is_ambiguous(&format!("/cheap/{path}")), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_is_the_same_however_it_is_written() {
+        let router = router(&[("", "/"), ("", "/dear"), ("", "/%66ree//of")]);
+        for path in ["/dear/x", "//dear/x", "/%64ear/x", "/%64%65%61%72", "///%64ear//x"] {
+            assert_eq!(router.find("h", path), Some(1), "{path}");
+        }
+        for path in ["/dear%2fx", "/dearer", "/%44ear", "/x//dear", "/%", "/%6", "/%+4ear", "/\u{e9}%64"] {
+            assert_eq!(router.find("h", path), Some(0), "{path}");
+        }
+        assert_eq!(router.find("h", "/free/of/charge"), Some(2));
     }
 }
