@@ -42,8 +42,19 @@ pub(super) fn prepare<G: Gate>(
     seen.remove(headers, &X_REQUEST_ID);
     added.push(X_REQUEST_ID, request_id.clone());
     parts.extensions.clear();
-    let target = parts.uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
+    let target = target(&parts.uri);
+    parts.uri = Uri::from(target.clone());
     (Manners { upgrade, trailers, host: host.filter(|_| preserve_host), target }, added)
+}
+
+/// What is asked of a server. A target may have a query and no path, with which no server can do anything.
+fn target(uri: &Uri) -> PathAndQuery {
+    let root = || PathAndQuery::from_static("/");
+    let Some(target) = uri.path_and_query() else { return root() };
+    if target.as_str().starts_with(['/', '*']) {
+        return target.clone();
+    }
+    PathAndQuery::try_from(format!("/{}", target.as_str())).unwrap_or_else(|_| root())
 }
 
 /// Says where a request came from. The word of a trusted proxy is passed on, anybody else's is not.

@@ -259,3 +259,17 @@ fn plain(answers: &str) -> String {
     let lines: Vec<&str> = answers.split("\r\n").filter(is_told).collect();
     lines.join("|")
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_target_without_a_path_gets_one() {
+    for (speaks, protocol) in [(Speaks::Http1, "http1"), (Speaks::Http2, "http2")] {
+        let server = Server::start(speaks, None).await;
+        let (gateway, _gate) = start(&route_to(&[server.address], &format!("protocol = '{protocol}'")));
+        let mut client = Raw::connect(gateway.local_addr()).await;
+        for target in ["http://a.example?x=1", "http://a.example", "http://a.example/?x=1"] {
+            client.say(format!("GET {target} HTTP/1.1\r\nHost: a.example\r\n\r\n")).await;
+            let (head, body) = client.hear().await;
+            assert_eq!((status(&head), body.as_str()), (200, "hello /"), "{protocol} {target}");
+        }
+    }
+}
