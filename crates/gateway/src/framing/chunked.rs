@@ -142,7 +142,8 @@ impl Chunked {
         let name = HeaderName::from_bytes(&line[..colon]);
         let value = HeaderValue::from_bytes(line[colon + 1..].trim_ascii());
         let (Ok(name), Ok(value)) = (name, value) else { return Err(Broken("a malformed trailer")) };
-        self.kept.append(name, value);
+        // A map has a size beyond which it does not grow but panics.
+        self.kept.try_append(name, value).map_err(|_| Broken("too many trailers"))?;
         self.line.clear();
         Ok(State::Trailers)
     }
@@ -205,6 +206,13 @@ mod tests {
         }
         assert!(end(&[&b"0\r\nX: "[..], &[b'y'; 64]].concat()).is_err());
         assert!(end(&[&b"1;"[..], &vec![b'y'; MAX_EXTENSIONS + 1]].concat()).is_err());
+    }
+
+    #[test]
+    fn more_trailers_than_a_map_can_hold_are_too_many() {
+        let mut body = b"0\r\n".to_vec();
+        body.extend((0..40_000).flat_map(|number| format!("x-{number}: y\r\n").into_bytes()));
+        assert_eq!(Chunked::of_client(1 << 20).advance(&body), Err(Broken("too many trailers")));
     }
 
     proptest! {
