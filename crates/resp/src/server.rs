@@ -23,6 +23,9 @@ const MAX_PENDING: usize = 1 << 20;
 /// How long to wait before connections are taken again after there was no room for one.
 const BREATH: Duration = Duration::from_millis(50);
 
+/// How long a client may take to take its answers: who never does would keep its place for ever.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// How long whoever has just come, or is in the middle of a command, is waited for when the door closes.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -180,7 +183,10 @@ impl Door {
                 return Ok(());
             }
             let is_over = self.answer_all(&mut session, &mut input, &mut out, &mut frame);
-            stream.write_all(&out).await?;
+            let Ok(taken) = tokio::time::timeout(PATIENCE, stream.write_all(&out)).await else {
+                return Err(io::ErrorKind::TimedOut.into());
+            };
+            taken?;
             // Whoever never stops asking has to leave too.
             if is_over || *closing.borrow() && !out.is_empty() {
                 return stream.shutdown().await;

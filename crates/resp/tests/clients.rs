@@ -176,3 +176,19 @@ async fn there_is_room_for_so_many_and_no_more() {
     assert_eq!(door.counts().turned_away, 1);
     drop(first);
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_does_not_take_its_answers_loses_its_place() {
+    let door = open("max_connections = 1");
+    let mut deaf = TcpStream::connect(door.local_addr()).await.unwrap();
+    let asking = async { while deaf.write_all(&b"HELLO\r\n".repeat(1_000)).await.is_ok() {} };
+    // The clock goes on when everybody waits.
+    tokio::time::timeout(Duration::from_hours(1), asking).await.expect("it is not waited for");
+    // The place may take a moment to be free.
+    let mut told = [0; 7];
+    while told != *b"+PONG\r\n" {
+        let mut next = TcpStream::connect(door.local_addr()).await.unwrap();
+        next.write_all(b"PING\r\n").await.unwrap();
+        let _ = next.read_exact(&mut told).await;
+    }
+}
