@@ -61,6 +61,11 @@ impl Identifier {
         }
     }
 
+    /// The header fields that are made for telling it.
+    pub(crate) fn fields(&self) -> [HeaderName; 2] {
+        [self.header.clone(), self.key_header.clone()]
+    }
+
     /// The application, if any of the configured places tells.
     pub(crate) fn identify<'a>(
         &'a self,

@@ -1,4 +1,5 @@
 use super::BoxError;
+use super::headers;
 use super::journey::Journey;
 use super::patience::Patience;
 use super::upload::Upload;
@@ -56,7 +57,7 @@ impl<T: Ticket> Body for Download<T> {
             Poll::Ready(Some(Ok(frame))) => {
                 this.patience.end();
                 this.journey.received(frame.data_ref().map_or(0, Bytes::len));
-                return Poll::Ready(Some(Ok(frame)));
+                return Poll::Ready(Some(Ok(without_claims(frame))));
             }
             Poll::Ready(Some(Err(error))) => this.fail(error, cx),
             Poll::Ready(None) => {
@@ -76,6 +77,17 @@ impl<T: Ticket> Body for Download<T> {
     fn size_hint(&self) -> SizeHint {
         self.lease.size_hint()
     }
+}
+
+/// A piece as a server may send it: in trailers it cannot speak for us either.
+fn without_claims(frame: Frame<Bytes>) -> Frame<Bytes> {
+    if frame.is_data() {
+        return frame;
+    }
+    frame.into_trailers().map_or_else(std::convert::identity, |mut trailers| {
+        headers::strip_response_trailers(&mut trailers);
+        Frame::trailers(trailers)
+    })
 }
 
 impl<T: Ticket> Drop for Download<T> {

@@ -7,7 +7,7 @@ use super::patience::Alarm;
 use super::upload::{Terms, Upload};
 use crate::gate::Ticket;
 use crate::upstream::{ConnectError, Endpoint, Fleet, Lease, Outbound, Station, Unanswered, Wanted};
-use http::{Response, StatusCode};
+use http::{HeaderName, Response, StatusCode};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -24,6 +24,8 @@ pub(crate) struct Exchange<'a, T: Ticket> {
     pub(crate) journey: &'a Rc<Journey<T>>,
     pub(crate) manners: &'a Manners,
     pub(crate) terms: Terms,
+    /// The fields by which applications are told.
+    pub(crate) vouching: &'a Rc<[HeaderName]>,
     /// Where the alarm of the requests before is kept.
     pub(crate) alarm: &'a Cell<Option<Alarm>>,
     pub(crate) connect: Duration,
@@ -115,7 +117,7 @@ impl<T: Ticket> Exchange<'_, T> {
             }
             Some(Err(unanswered)) if may_repeat && !unanswered.is_malformed => {
                 // The server may have closed the connection before it saw the request.
-                request.body = Some(Upload::empty(self.journey, self.terms));
+                request.body = Some(Upload::empty(self.journey, self.terms, self.vouching));
                 Err(Setback::Again(Retry::Fresh))
             }
             Some(Err(unanswered)) => Err(Setback::End(self.broken(unanswered, endpoint))),

@@ -3,8 +3,8 @@
 use super::X_REQUEST_ID;
 use crate::plan::X_FORWARDED_FOR;
 use http::header::{
-    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, FORWARDED, HOST, HeaderName, PROXY_AUTHORIZATION, TE,
-    TRAILER, TRANSFER_ENCODING, UPGRADE,
+    AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, COOKIE, EXPECT,
+    FORWARDED, HOST, HeaderName, PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use http::{HeaderMap, HeaderValue};
 
@@ -129,10 +129,28 @@ fn is_ours(name: &HeaderName) -> bool {
     name.as_str().starts_with("x-forwarded-") || name == "forwarded" || name == X_REQUEST_ID
 }
 
-/// Removes from trailers what would change the meaning of the message.
-pub(crate) fn strip_trailers(trailers: &mut HeaderMap) {
+/// Removes from the trailers of a request what would change its meaning, and what says who sent it: that was judged by its
+/// head, and servers that put both together would take it for our word. `vouching` are the fields that name applications.
+pub(super) fn strip_request_trailers(trailers: &mut HeaderMap, vouching: &[HeaderName]) {
+    strip_trailers(trailers, |name| {
+        [AUTHORIZATION, COOKIE, EXPECT].contains(name) || is_ours(name) || vouching.contains(name)
+    });
+}
+
+/// Removes from the trailers of a response what would change its meaning, and what only we say.
+pub(super) fn strip_response_trailers(trailers: &mut HeaderMap) {
+    const OURS: [&str; 3] = ["x-tollgate-", "x-ratelimit-", "ratelimit"];
+    strip_trailers(trailers, |name| {
+        [SET_COOKIE, X_REQUEST_ID].contains(name) || OURS.iter().any(|ours| name.as_str().starts_with(ours))
+    });
+}
+
+fn strip_trailers(trailers: &mut HeaderMap, is_more: impl Fn(&HeaderName) -> bool) {
     Seen::of(trailers).strip_hop_by_hop(trailers);
-    for name in [HOST, CONTENT_LENGTH, TRAILER, http::header::AUTHORIZATION, CONTENT_TYPE] {
+    let framing = [HOST, CONTENT_LENGTH, TRAILER, CONTENT_TYPE, CONTENT_ENCODING, CONTENT_RANGE];
+    let is_banned = |name: &&HeaderName| framing.contains(name) || is_more(name);
+    let banned: Vec<HeaderName> = trailers.keys().filter(is_banned).cloned().collect();
+    for name in banned {
         trailers.remove(name);
     }
 }
@@ -174,6 +192,52 @@ mod tests {
             ("accept", "*/*"),
         ];
         assert_eq!(stripped(&fields), ["accept"]);
+    }
+
+    #[test]
+    fn trailers_say_neither_who_asks_nor_what_it_costs() {
+        let names = |trailers: &HeaderMap| trailers.keys().map(ToString::to_string).collect::<Vec<_>>();
+        let vouching = [HeaderName::from_static("x-tollgate-app"), HeaderName::from_static("x-tenant-key")];
+        let banned = [
+            "x-forwarded-for",
+            "x-forwarded-port",
+            "forwarded",
+            "x-request-id",
+            "cookie",
+            "authorization",
+            "x-tollgate-app",
+            "x-tenant-key",
+            "transfer-encoding",
+            "te",
+            "content-length",
+            "host",
+            "trailer",
+        ];
+        let of = |names: &[&'static str]| {
+            let field = |name: &&'static str| (HeaderName::from_static(name), HeaderValue::from_static("x"));
+            HeaderMap::from_iter(names.iter().map(field))
+        };
+        let mut trailers = of(&[&banned[..], &["x-checksum"]].concat());
+        strip_request_trailers(&mut trailers, &vouching);
+        assert_eq!(names(&trailers), ["x-checksum"]);
+
+        let banned = [
+            "set-cookie",
+            "x-tollgate-error",
+            "x-tollgate-shadow",
+            "x-ratelimit-cost",
+            "ratelimit",
+            "x-request-id",
+            "ratelimit-policy",
+            "connection",
+            "keep-alive",
+            "transfer-encoding",
+            "content-length",
+            "upgrade",
+        ];
+        let mut trailers = of(&[&banned[..], &["grpc-status"]].concat());
+        strip_response_trailers(&mut trailers);
+        assert_eq!(names(&trailers), ["grpc-status"]);
     }
 
     #[test]

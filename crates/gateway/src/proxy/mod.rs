@@ -185,13 +185,14 @@ async fn forward<G: Gate>(
         patience: config.timeouts.body,
         rate: config.limits.body_rate,
     };
-    let body = Some(Upload::new(body, journey, terms));
+    let body = Some(Upload::new(body, journey, terms, &plan.vouching));
     let mut outbound = Outbound { parts, added, body };
     let exchange = Exchange {
         fleet: plan.fleet_of(number),
         journey,
         manners: &manners,
         terms,
+        vouching: &plan.vouching,
         alarm: &visitor.alarm,
         connect: config.timeouts.connect,
         response: route.response_timeout.unwrap_or(config.timeouts.response),

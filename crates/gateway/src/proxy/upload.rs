@@ -4,6 +4,7 @@ use super::{BoxError, headers};
 use crate::downstream::Inbound;
 use crate::gate::Ticket;
 use bytes::Bytes;
+use http::HeaderName;
 use http_body::{Body, Frame, SizeHint};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -17,6 +18,8 @@ pub(crate) struct Upload<T: Ticket> {
     journey: Rc<Journey<T>>,
     pace: Pace,
     limit: Option<u64>,
+    /// The fields by which applications are told, which only a head may have.
+    vouching: Rc<[HeaderName]>,
 }
 
 /// How fast a client sends while it is waited for. Time that the server takes to accept bytes does not count.
@@ -38,20 +41,26 @@ pub(crate) struct Terms {
 }
 
 impl<T: Ticket> Upload<T> {
-    pub(crate) fn new(body: Inbound, journey: &Rc<Journey<T>>, terms: Terms) -> Self {
+    pub(crate) fn new(
+        body: Inbound,
+        journey: &Rc<Journey<T>>,
+        terms: Terms,
+        vouching: &Rc<[HeaderName]>,
+    ) -> Self {
         let inner = Some(body).filter(|body| !body.is_end_stream());
-        Self { inner, ..Self::empty(journey, terms) }
+        Self { inner, ..Self::empty(journey, terms, vouching) }
     }
 
     /// No body at all.
-    pub(crate) fn empty(journey: &Rc<Journey<T>>, terms: Terms) -> Self {
+    pub(crate) fn empty(journey: &Rc<Journey<T>>, terms: Terms, vouching: &Rc<[HeaderName]>) -> Self {
         let pace = Pace {
             patience: Patience::new(terms.patience),
             rate: terms.rate,
             waited: Duration::ZERO,
             bytes: 0,
         };
-        Self { inner: None, journey: Rc::clone(journey), pace, limit: terms.limit }
+        let (journey, vouching) = (Rc::clone(journey), Rc::clone(vouching));
+        Self { inner: None, journey, pace, limit: terms.limit, vouching }
     }
 
     /// Whether there is no body.
@@ -63,7 +72,7 @@ impl<T: Ticket> Upload<T> {
         let Some(data) = frame.data_ref() else {
             return Ok(match frame.into_trailers() {
                 Ok(mut trailers) => {
-                    headers::strip_trailers(&mut trailers);
+                    headers::strip_request_trailers(&mut trailers, &self.vouching);
                     Frame::trailers(trailers)
                 }
                 Err(frame) => frame,

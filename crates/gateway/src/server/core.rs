@@ -5,6 +5,7 @@ use crate::plan::Plan;
 use crate::proxy::{RequestIds, Upload};
 use crate::stats::Counters;
 use crate::upstream::{Fleet, LocalExecutor};
+use http::HeaderName;
 use hyper::server::conn::http2;
 use hyper_util::rt::TokioTimer;
 use std::cell::RefCell;
@@ -46,6 +47,8 @@ pub(crate) struct Duties {
 /// A plan with what one thread needs for it.
 pub(crate) struct CorePlan<G: Gate> {
     pub(crate) shared: Arc<Plan>,
+    /// The fields by which applications are told, at hand for this thread.
+    pub(crate) vouching: Rc<[HeaderName]>,
     fleets: Vec<Fleet<Upload<G::Ticket>>>,
     pub(crate) http2: http2::Builder<LocalExecutor>,
 }
@@ -100,7 +103,7 @@ impl<G: Gate> CorePlan<G> {
         };
         let fleets = plan.groups.iter().map(|group| Fleet::new(group, known(&group.name), number)).collect();
         let http2 = http2(&plan);
-        Self { shared: plan, fleets, http2 }
+        Self { vouching: Rc::new(plan.identifier.fields()), shared: plan, fleets, http2 }
     }
 
     /// The servers that a route leads to.

@@ -273,3 +273,19 @@ async fn a_target_without_a_path_gets_one() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn trailers_make_no_claims() {
+    let server = Server::http2().await;
+    let more = "[identity]\nkey_header = 'x-tenant-key'\n";
+    let (gateway, _gate) = start(&format!("{}{more}", route_to(&[server.address], "protocol = 'http2'")));
+    let mut client = Raw::connect(gateway.local_addr()).await;
+    let head = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTE: trailers\r\nConnection: TE, close\r\n";
+    let false_claims = "X-Forwarded-For: 192.0.2.1\r\nX-Request-Id: 1\r\nCookie: a=b\r\nX-Tenant-Key: k\r\n";
+    // This one the server sends back.
+    let repeated = "X-RateLimit-Cost: 0\r\n";
+    client.say(format!("{head}\r\n2\r\nhi\r\n0\r\n{false_claims}{repeated}X-Checksum: 42\r\n\r\n")).await;
+    let heard = client.hear_all().await;
+    let (_, trailers) = heard.split_once("\r\n0\r\n").unwrap();
+    assert_eq!(trailers, "x-checksum: 42\r\n\r\n", "{heard}");
+}
