@@ -1,6 +1,6 @@
 //! The request that a proxy asks about, as proxies tell of it.
 
-use crate::plan::Identifier;
+use crate::plan::{Identifier, is_ambiguous};
 use crate::proxy::operation_of;
 use http::header::{HOST, HeaderName};
 use http::{HeaderMap, Method, Uri};
@@ -18,6 +18,9 @@ const URIS: [HeaderName; 2] =
     [HeaderName::from_static("x-original-uri"), HeaderName::from_static("x-forwarded-uri")];
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
+/// A field and what it says.
+type Said<'a> = (&'a HeaderName, &'a [u8]);
+
 /// The request that it is about.
 pub(super) struct Origin<'a> {
     headers: &'a HeaderMap,
@@ -27,10 +30,10 @@ pub(super) struct Origin<'a> {
 
 impl<'a> Origin<'a> {
     /// What the header fields tell. Without any the request is about itself.
-    pub(super) fn of(headers: &'a HeaderMap, method: &Method) -> Self {
-        let named = first(headers, &METHODS).and_then(|name| Method::from_bytes(name.as_bytes()).ok());
-        let uri = first(headers, &URIS).and_then(|uri| uri.parse().ok());
-        Self { headers, method: named.unwrap_or_else(|| method.clone()), uri: uri.unwrap_or_default() }
+    pub(super) fn of(headers: &'a HeaderMap, own: &Method) -> Result<Self, String> {
+        let named = first(headers, &METHODS)?.map(method).transpose()?;
+        let uri = first(headers, &URIS)?.map(uri).transpose()?;
+        Ok(Self { headers, method: named.unwrap_or_else(|| own.clone()), uri: uri.unwrap_or_default() })
     }
 
     /// Whose request it is, if that can be told.
@@ -56,10 +59,71 @@ impl<'a> Origin<'a> {
     }
 }
 
-fn first<'a>(headers: &'a HeaderMap, names: &[HeaderName]) -> Option<&'a str> {
-    names.iter().find_map(|name| text(headers, name))
+/// What the first of these that is there says; nothing if it is empty. Those behind it are not looked at: where a proxy says
+/// one, the client may have said the others.
+fn first<'a>(headers: &'a HeaderMap, names: &'a [HeaderName]) -> Result<Option<Said<'a>>, String> {
+    let Some(name) = names.iter().find(|name| headers.contains_key(*name)) else { return Ok(None) };
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => Ok(Some((name, value.as_bytes())).filter(|(_, value)| !value.is_empty())),
+        _ => Err(format!("{name}: more than one")),
+    }
+}
+
+fn method((name, value): Said<'_>) -> Result<Method, String> {
+    Method::from_bytes(value).map_err(|_| format!("{name}: not the name of a method"))
+}
+
+fn uri((name, value): Said<'_>) -> Result<Uri, String> {
+    let uri = Uri::try_from(value).map_err(|_| format!("{name}: not the target of a request"))?;
+    if is_ambiguous(uri.path()) {
+        return Err(format!("{name}: a path with segments . or .."));
+    }
+    Ok(uri)
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok()).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    fn told(fields: &[(&'static str, &[u8])]) -> Result<String, String> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in fields {
+            headers.append(*name, HeaderValue::from_bytes(value).unwrap());
+        }
+        Origin::of(&headers, &Method::GET).map(|origin| format!("{} {}", origin.method, origin.uri))
+    }
+
+    #[test]
+    fn the_first_that_is_there_counts() {
+        let cases: [(&[(&str, &[u8])], &str); 6] = [
+            (&[], "GET /"),
+            (&[("x-forwarded-uri", b"/a?b"), ("x-forwarded-method", b"PUT")], "PUT /a?b"),
+            (&[("x-forwarded-uri", b"/a"), ("x-original-uri", b"/b")], "GET /b"),
+            (&[("x-forwarded-method", b"HEAD"), ("x-original-method", b"PUT")], "PUT /"),
+            (&[("x-forwarded-uri", b"/a"), ("x-original-uri", b"")], "GET /"),
+            (&[("x-original-uri", b"/a%2fb//c.d")], "GET /a%2fb//c.d"),
+        ];
+        for (fields, expected) in cases {
+            assert_eq!(told(fields).as_deref(), Ok(expected), "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_passed_over() {
+        let cheap: (&str, &[u8]) = ("x-forwarded-uri", b"/cheap");
+        for uri in [&b"/dear\xff"[..], b"/de ar", b"/cheap/../dear", b"/cheap/..%2fdear", b"/%2e%2e"] {
+            let error = told(&[("x-original-uri", uri), cheap]).unwrap_err();
+            assert!(error.starts_with("x-original-uri: "), "{error}");
+        }
+        let error = told(&[("x-original-method", b"P\xffT"), ("x-forwarded-method", b"HEAD")]).unwrap_err();
+        assert_eq!(error, "x-original-method: not the name of a method");
+        let error = told(&[cheap, ("x-forwarded-uri", b"/dear")]).unwrap_err();
+        assert_eq!(error, "x-forwarded-uri: more than one");
+    }
 }
