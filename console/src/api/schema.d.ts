@@ -1824,7 +1824,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Accounts for every token of a cluster. */
+        /** Accounts for every token of a cluster, to the millionth. */
         get: {
             parameters: {
                 query?: never;
@@ -6640,51 +6640,114 @@ export interface components {
             /** @description What it is after. */
             after?: Record<string, never> | null;
         };
-        /** @description Where every token of a cluster is. */
+        /** @description Where every token of a cluster is. Amounts are exact, to the millionth of a token: rounded ones do not add up. */
         Balance: {
             /** @description Whether everything is accounted for. */
             balances: boolean;
             /**
-             * Format: int64
-             * @description Headroom for anybody, in tokens.
+             * Format: double
+             * @description Headroom for anybody.
              */
             slack: number;
             /**
-             * Format: int64
+             * Format: double
              * @description All private headroom.
              */
             meters: number;
             /**
-             * Format: int64
+             * Format: double
              * @description The most that both together may be.
              */
             depth: number;
             /** @description One line for each application. */
             apps: components["schemas"]["BalanceLine"][];
         };
-        /** @description Where every token of an application is. */
+        /**
+         * @description Where every token of an application is: what came (`opened`, `minted`, `drawn`, `loaned`, `adopted`, `overrun`) is what is
+         *     there (`rights`, `outstanding`) and what went (`spent`, `lost`, `repaid`, `expired`, `suspected`, `dropped`).
+         */
         BalanceLine: {
             /** @description Which application. */
             app_id: string;
             /** @description Whether everything is accounted for. */
             balances: boolean;
             /**
-             * Format: int64
-             * @description Rights in its bucket, in tokens.
+             * Format: double
+             * @description What was there when the books were opened.
              */
-            tokens: number;
+            opened: number;
             /**
-             * Format: int64
-             * @description Rights that are out on lease.
+             * Format: double
+             * @description What the guarantee minted.
+             */
+            minted: number;
+            /**
+             * Format: double
+             * @description What was drawn from the burst allowance.
+             */
+            drawn: number;
+            /**
+             * Format: double
+             * @description What was borrowed, and what reservations owed.
+             */
+            loaned: number;
+            /**
+             * Format: double
+             * @description What nodes presented as held, and the ledger had lost.
+             */
+            adopted: number;
+            /**
+             * Format: double
+             * @description What was spent without having been leased.
+             */
+            overrun: number;
+            /**
+             * Format: double
+             * @description What is in its bucket.
+             */
+            rights: number;
+            /**
+             * Format: double
+             * @description What is out on lease.
+             */
+            outstanding: number;
+            /**
+             * Format: double
+             * @description What its leases add up to, node by node: as much as is out.
              */
             leased: number;
             /**
-             * Format: int64
-             * @description What its leases add up to, node by node.
+             * Format: double
+             * @description What was spent.
              */
-            leases: number;
+            spent: number;
             /**
-             * Format: int64
+             * Format: double
+             * @description What did not fit under the burst.
+             */
+            lost: number;
+            /**
+             * Format: double
+             * @description What went into paying back.
+             */
+            repaid: number;
+            /**
+             * Format: double
+             * @description What was in leases that expired.
+             */
+            expired: number;
+            /**
+             * Format: double
+             * @description What was set aside for what nodes that are cut off let through on their own.
+             */
+            suspected: number;
+            /**
+             * Format: double
+             * @description What a change of policy, a reset or lost memory took away.
+             */
+            dropped: number;
+            /**
+             * Format: double
              * @description What it owes.
              */
             debt: number;

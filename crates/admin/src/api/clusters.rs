@@ -125,38 +125,6 @@ impl Entry for Cluster {
     }
 }
 
-/// Where every token of a cluster is.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct Balance {
-    /// Whether everything is accounted for.
-    balances: bool,
-    /// Headroom for anybody, in tokens.
-    slack: u64,
-    /// All private headroom.
-    meters: u64,
-    /// The most that both together may be.
-    depth: u64,
-    /// One line for each application.
-    apps: Vec<BalanceLine>,
-}
-
-/// Where every token of an application is.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-struct BalanceLine {
-    /// Which application.
-    app_id: String,
-    /// Whether everything is accounted for.
-    balances: bool,
-    /// Rights in its bucket, in tokens.
-    tokens: u64,
-    /// Rights that are out on lease.
-    leased: u64,
-    /// What its leases add up to, node by node.
-    leases: u64,
-    /// What it owes.
-    debt: u64,
-}
-
 /// What a reconciliation corrected.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Reconciled {
@@ -226,34 +194,6 @@ pub(crate) async fn put(
     }
     let view = admin.plane.cluster(&id).await?;
     Ok((etag(&tag(&view.capacity)), Json(shown(&id, &view))))
-}
-
-/// Accounts for every token of a cluster.
-#[utoipa::path(get, path = "/api/v1/clusters/{cluster_id}/balance", tag = "clusters",
-    params(("cluster_id" = String, Path,)), extensions(("x-required-role" = json!("viewer"))),
-    responses((status = 200, description = "where every token is", body = Balance)))]
-pub(crate) async fn balance(
-    State(admin): State<Shared>,
-    _: Viewer,
-    Segment(name): Segment<String>,
-) -> Result<Json<Balance>, Problem> {
-    let id = admin.cluster(&name)?;
-    let audit = admin.plane.audit(&id).await?;
-    let apps = audit.lines.iter().map(|line| BalanceLine {
-        app_id: line.app.to_string(),
-        balances: line.balances(),
-        tokens: line.account.rights.floor(),
-        leased: line.account.outstanding.floor(),
-        leases: line.leased.floor(),
-        debt: line.account.loan.debt.ceil(),
-    });
-    Ok(Json(Balance {
-        balances: audit.balances(),
-        slack: audit.slack.floor(),
-        meters: audit.meters.floor(),
-        depth: audit.depth.floor(),
-        apps: apps.collect(),
-    }))
 }
 
 /// Compares what is out with what the leases add up to, and corrects what drifted too far.

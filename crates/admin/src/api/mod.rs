@@ -5,6 +5,7 @@
 pub(crate) mod alerts;
 pub(crate) mod apps;
 mod audit;
+mod balance;
 mod clusters;
 mod connections;
 pub(crate) mod decisions;
@@ -46,7 +47,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(whatif::what_if))
         .routes(routes!(clusters::list))
         .routes(routes!(clusters::get, clusters::put))
-        .routes(routes!(clusters::balance))
+        .routes(routes!(balance::balance))
         .routes(routes!(clusters::reconcile))
         .routes(routes!(connections::list))
         .routes(routes!(connections::stats))

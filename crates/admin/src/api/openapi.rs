@@ -13,7 +13,8 @@ use utoipa::openapi::{Content, Ref, Response, ResponseBuilder, SecurityRequireme
     info(
         title = "Tollgate admin API",
         description = "Accounts, applications, clusters, connections, emergencies, history, alerts and the audit of one Tollgate \
-                       node and of the clusters it is part of. Times are milliseconds since 1970, amounts are whole tokens. \
+                       node and of the clusters it is part of. Times are milliseconds since 1970, amounts are whole tokens, except in \
+                       the balance of a cluster. \
                        Errors are `application/problem+json` and list every wrong field at once.\n\n\
                        Log in at `/api/v1/login` and send the access token as `Authorization: Bearer`; machines send a token \
                        of their own the same way. `x-required-role` says who may use a route.\n\n\

@@ -15,5 +15,5 @@ macro_rules! stories {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_story_holds_on_postgres() {
     let server = PostgresServer::start().unwrap();
-    stories! { server: first_run sessions throttling applications versions clusters rollback schedule schedule_due emergency accounts history alerts upkeep lists }
+    stories! { server: first_run sessions throttling applications versions clusters rollback schedule schedule_due balance emergency accounts history alerts upkeep lists }
 }

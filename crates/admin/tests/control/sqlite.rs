@@ -10,4 +10,4 @@ macro_rules! stories {
     };
 }
 
-stories! { first_run sessions throttling applications versions clusters rollback schedule schedule_due emergency accounts history alerts upkeep lists }
+stories! { first_run sessions throttling applications versions clusters rollback schedule schedule_due balance emergency accounts history alerts upkeep lists }

@@ -6,6 +6,7 @@ use crate::support::{PASSWORD, World, cookie_of, token_of};
 use serde_json::{Value, json};
 use tollgate_admin::Task;
 use tollgate_core::cost::Operation;
+use tollgate_ledger::Ledger;
 use tollgate_node::{Permit, Request};
 
 /// The first start prints a password that must be changed; after that it is good for nothing.
@@ -235,6 +236,27 @@ async fn import_clusters(world: &World, token: &str) {
     let wrong =
         ["clusters[0].id", "clusters[1].capacity", "clusters[1].colour", "clusters[2]", "clusters[4].id"];
     assert_eq!(refused.wrong_fields(), wrong);
+}
+
+/// Every token of a cluster is told by name and to the millionth, and what came is what is there and what went.
+pub(crate) async fn balance(database: &str) {
+    let world = World::start(database).await;
+    let token = &world.admin().await;
+    let cluster = world.node.standing().into_keys().next().unwrap();
+    let app = tollgate_core::id::AppId::new("app-a").unwrap();
+    let cost = tollgate_core::units::Tokens::from_micros(2_500_000);
+    world.wait(async || world.node.ledger().acquire(&cluster, &app, cost).await.is_ok()).await;
+    let told = world.call("GET", "/api/v1/clusters/cluster-01/balance", token, None).await.expect(200).body;
+    assert_eq!((&told["balances"], told["depth"].as_f64()), (&json!(true), Some(1_200_000.0)), "{told}");
+    assert!(told["slack"].as_f64().unwrap() + told["meters"].as_f64().unwrap() <= 1_200_000.0, "{told}");
+    let line = told["apps"].as_array().unwrap().iter().find(|line| line["app_id"] == "app-a").unwrap();
+    assert_eq!((&line["balances"], &line["spent"]), (&json!(true), &json!(2.5)), "{line}");
+    let sum = |names: &[&str]| names.iter().map(|name| line[name].as_f64().unwrap()).sum::<f64>();
+    let came = sum(&["opened", "minted", "drawn", "loaned", "adopted", "overrun"]);
+    let there = sum(&["rights", "outstanding"]);
+    let went = sum(&["spent", "lost", "repaid", "expired", "suspected", "dropped"]);
+    assert!((came - there - went).abs() < 1e-6, "{line}");
+    assert_eq!(line["leased"], line["outstanding"]);
 }
 
 /// An emergency is declared with a reason, seen by everybody, ended, and kept in the history.

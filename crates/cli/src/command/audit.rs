@@ -1,3 +1,6 @@
+mod told;
+
+use super::running::Running;
 use super::{Outcome, serve};
 use crate::{output, system};
 use anyhow::{Context, bail};
@@ -13,12 +16,16 @@ use tollgate_ledger::{Ledger, LedgerError};
 /// Print the token balance of the ledger
 ///
 /// Every token minted is in a bucket, in a lease, spent, lost or paid back. This reads the ledger that the configuration
-/// names: on Redis, or the file that a ledger inside a process saves itself to. Exits with 0 if everything adds up,
-/// 1 if it does not, and 2 if the ledger cannot be read.
+/// names: on Redis, or the file that a ledger inside a process saves itself to. If it names neither, or with --url, a running
+/// system is asked over its admin API, which needs a token. Exits with 0 if everything adds up, 1 if it does not, and 2 if
+/// the ledger cannot be read.
 #[derive(Debug, Args)]
 pub(crate) struct Audit {
     #[command(flatten)]
     place: serve::Place,
+
+    #[command(flatten)]
+    running: Running,
 
     /// Answer in JSON
     #[arg(long)]
@@ -28,8 +35,15 @@ pub(crate) struct Audit {
 impl Audit {
     pub(super) fn run(&self) -> anyhow::Result<Outcome> {
         let Some(config) = self.place.read() else { return Ok(Outcome::Wrong) };
-        let clusters: Vec<ClusterId> = config.policy.clusters().keys().cloned().collect();
-        let balances = serve::runtime()?.block_on(audit(&config.settings.ledger, &clusters))?;
+        let ledger = &config.settings.ledger;
+        let is_within_reach = ledger.url.is_some() || ledger.snapshot.is_some();
+        let runtime = serve::runtime()?;
+        let balances = if is_within_reach && !self.running.is_named() {
+            let clusters: Vec<ClusterId> = config.policy.clusters().keys().cloned().collect();
+            runtime.block_on(read(ledger, &clusters))?
+        } else {
+            runtime.block_on(told::ask(&self.running))?
+        };
         if self.json {
             let clusters: Map<String, Value> =
                 balances.iter().map(|(id, balance)| (id.to_string(), to_value(balance))).collect();
@@ -44,13 +58,11 @@ impl Audit {
     }
 }
 
-async fn audit(
+/// Opens the ledger that the configuration names.
+async fn read(
     settings: &settings::Ledger,
     clusters: &[ClusterId],
 ) -> anyhow::Result<BTreeMap<ClusterId, Balance>> {
-    if settings.url.is_none() && settings.snapshot.is_none() {
-        bail!("the ledger is inside the running process, and ledger.snapshot does not say where it is saved");
-    }
     let ledger = system::open_ledger(settings)?;
     let mut balances = BTreeMap::new();
     for cluster in clusters {

@@ -10,15 +10,18 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use tollgate_config::Policy;
 
+/// Where the admin API is unless said.
+const USUAL: &str = "http://127.0.0.1:8090";
+
 /// The longest token that is read from a file, in bytes.
 const MAX_TOKEN: u64 = 4_096;
 
 /// Where the admin API of a running tollgate is, and who asks.
 #[derive(Debug, Args)]
 pub(super) struct Running {
-    /// Where the admin API is
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8090")]
-    url: String,
+    /// Where the admin API is; without it, `http://127.0.0.1:8090`
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
 
     /// A file with a token for machines; without it, the variable `TOLLGATE_TOKEN` holds the token
     #[arg(long, value_name = "FILE")]
@@ -30,6 +33,15 @@ pub(super) struct Running {
 pub(super) struct Refusal(pub(super) Value);
 
 impl Running {
+    /// Whether the caller said where it is.
+    pub(super) const fn is_named(&self) -> bool {
+        self.url.is_some()
+    }
+
+    pub(super) fn url(&self) -> &str {
+        self.url.as_deref().unwrap_or(USUAL)
+    }
+
     /// Asks, and returns what was answered, or why it was refused.
     pub(super) async fn ask(
         &self,
@@ -38,17 +50,17 @@ impl Running {
         body: Option<&Value>,
     ) -> anyhow::Result<Result<Value, Refusal>> {
         let Answer { status, content } =
-            client::ask_as(&self.url, &self.token()?, method, target, body).await?;
+            client::ask_as(self.url(), &self.token()?, method, target, body).await?;
         let detail =
             || content["detail"].as_str().or(content["title"].as_str()).unwrap_or_default().to_owned();
         match status {
             status if status.is_success() => Ok(Ok(content)),
             StatusCode::UNAUTHORIZED => bail!(
                 "{}: {}; make a token at /api/v1/tokens or in the console, and name it by --token-file or {TOKEN_VARIABLE}",
-                self.url,
+                self.url(),
                 detail()
             ),
-            StatusCode::FORBIDDEN => bail!("{}: {}", self.url, detail()),
+            StatusCode::FORBIDDEN => bail!("{}: {}", self.url(), detail()),
             _ => Ok(Err(Refusal(content))),
         }
     }
@@ -58,12 +70,12 @@ impl Running {
     pub(super) async fn policy(&self, like: &Policy) -> anyhow::Result<Policy> {
         let get = async |target: &str| match self.ask(Method::GET, target, None).await? {
             Ok(content) => Ok(content),
-            Err(refusal) => bail!("{}{target}: {refusal}", self.url),
+            Err(refusal) => bail!("{}{target}: {refusal}", self.url()),
         };
         let mut tree = get("/api/v1/config/export").await?;
         tree["cost"] = like.to_value()["cost"].clone();
         Policy::from_value(&tree)
-            .with_context(|| format!("{} has policies that this version cannot read", self.url))
+            .with_context(|| format!("{} has policies that this version cannot read", self.url()))
     }
 
     fn token(&self) -> anyhow::Result<String> {

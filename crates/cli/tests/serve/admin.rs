@@ -1,6 +1,6 @@
 //! Commands that speak to the control plane.
 
-use crate::support::{APPS, Tollgate, ask, run};
+use crate::support::{APPS, Tollgate, ask, eventually, run};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::process::Output;
@@ -97,6 +97,42 @@ fn a_forgotten_password_is_reset_while_it_runs() {
         assert_eq!(system.user(words).status.code(), Some(1), "{words:?}");
     }
     assert_eq!(system.user(&["set-role", "admin", "emperor"]).status.code(), Some(2));
+}
+
+#[test]
+fn the_balance_of_a_ledger_in_the_process_is_asked_for() {
+    let system = System::start();
+    let (url, token) = (format!("http://{}", system.tollgate.admin), system.token_file());
+    let question = r#"{"app": "large", "cost": 7}"#;
+    eventually("tokens", || ask(system.tollgate.check, "POST /v1/check", &[], question).status == 200);
+    let audit =
+        |words: &[&str]| run(&[&["audit", "--url", &url, "--token-file", &token][..], words].concat());
+    let spent = || {
+        let output = audit(&["--json"]);
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(
+            (&told["balances"], &told["clusters"]["cluster-01"]["depth"]),
+            (&json!(true), &json!(1_200_000.0))
+        );
+        told["clusters"]["cluster-01"]["apps"]["large"]["spent"].clone()
+    };
+    eventually("what was spent to be reported", || spent() == json!(7.0));
+    let output = audit(&[]);
+    let text = said(&output);
+    assert!(
+        text.starts_with("cluster-01: adds up; headroom ") && text.contains("  large: adds up: "),
+        "{text}"
+    );
+    // Whoever says where to ask is not answered from a file, and a configuration that says nothing of a ledger is enough.
+    let config = system.file("elsewhere.toml", "[ledger]\nsnapshot = '/nowhere/at/all'\n");
+    assert_eq!(audit(&["--config", &config]).status.code(), Some(0));
+    let output = run(&["audit", "--url", &url]);
+    assert_eq!(output.status.code(), Some(2), "nobody is let in without a token");
+    assert!(said(&output).contains("--token-file"), "{}", said(&output));
+    let closed = format!("http://127.0.0.1:{}", tollgate_testkit::free_port().unwrap());
+    let output = run(&["audit", "--url", &closed, "--token-file", &token]);
+    assert!(output.status.code() == Some(2) && said(&output).contains("cannot ask"), "{}", said(&output));
 }
 
 #[test]
