@@ -1172,6 +1172,270 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app_id}/borrow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Borrows tokens into the bucket of an application, also where it does not borrow by itself. Each call borrows anew. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    app_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["LoanInput"];
+                };
+            };
+            responses: {
+                /** @description it was borrowed */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Lent"];
+                    };
+                };
+                /** @description the request is not valid */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description who is calling is not known */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description the caller may not do this */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description there is no such thing */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description it is not lent: the end of `type` says why, `available` how much would be */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description it has changed meanwhile */
+                412: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description the body is too large */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description the body is not JSON */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description too many requests */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description the ledger or the database is out of reach */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app_id}/repay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pays back debt of an application from its bucket. The interest goes back to the cluster too. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    app_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["LoanInput"];
+                };
+            };
+            responses: {
+                /** @description what could be was paid back */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Repaid"];
+                    };
+                };
+                /** @description the request is not valid */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description who is calling is not known */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description the caller may not do this */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description there is no such thing */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description something else is in the way */
+                409: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description it has changed meanwhile */
+                412: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description the body is too large */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description the body is not JSON */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description too many requests */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description the ledger or the database is out of reach */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{app_id}/reset": {
         parameters: {
             query?: never;
@@ -7437,6 +7701,14 @@ export interface components {
          * @enum {string}
          */
         LedgerStatus: "healthy" | "degraded" | "down";
+        /** @description What was borrowed, and how the application stands. */
+        Lent: components["schemas"]["LoanStanding"] & {
+            /**
+             * Format: int64
+             * @description The debt that it made: a fifth more than was borrowed.
+             */
+            owed: number;
+        };
         /** @description A page of a list. */
         Listed_Alert: {
             /** @description The entries of this page. */
@@ -8033,6 +8305,32 @@ export interface components {
              */
             limit: number;
         };
+        /** @description How much to borrow or to pay back. */
+        LoanInput: {
+            /**
+             * Format: int64
+             * @description In tokens.
+             */
+            amount: number;
+        };
+        /** @description What an application owes, and what it has. */
+        LoanStanding: {
+            /**
+             * Format: int64
+             * @description What it has borrowed in all.
+             */
+            borrowed: number;
+            /**
+             * Format: int64
+             * @description What it owes in all, interest included.
+             */
+            debt: number;
+            /**
+             * Format: int64
+             * @description What is in its bucket.
+             */
+            tokens: number;
+        };
         /** @description Who logs in. */
         Login: {
             /** @description The account. */
@@ -8507,6 +8805,11 @@ export interface components {
             errors?: components["schemas"]["FieldError"][];
             /**
              * Format: int64
+             * @description How many tokens the ledger would not have refused.
+             */
+            available?: number | null;
+            /**
+             * Format: int64
              * @description Seconds to wait before trying again.
              */
             retry_after?: number | null;
@@ -8585,6 +8888,19 @@ export interface components {
              *     one call at a time on it; of several lines this is the busiest.
              */
             connection_pool_usage: number;
+        };
+        /** @description What was paid back, and how the application stands. */
+        Repaid: components["schemas"]["LoanStanding"] & {
+            /**
+             * Format: int64
+             * @description What was taken from its bucket: as much as was asked for, as far as there was debt and there were tokens.
+             */
+            paid: number;
+            /**
+             * Format: int64
+             * @description How much of that was borrowed; the rest is interest.
+             */
+            principal: number;
         };
         /**
          * @description What somebody may do. Each role may do all that the ones before it may.

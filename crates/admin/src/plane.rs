@@ -5,9 +5,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tollgate_core::borrow::Repayment;
 use tollgate_core::id::{AppId, ClusterId};
 use tollgate_core::quota::Capacity;
-use tollgate_core::units::{Millis, Nanos, Ratio};
+use tollgate_core::units::{Millis, Nanos, Ratio, Tokens};
 use tollgate_ledger::board::Note;
 use tollgate_ledger::book::Audit;
 use tollgate_ledger::connection::{ConnectionEvent, NodeStats};
@@ -50,6 +51,8 @@ pub(crate) trait Plane: Send + Sync {
     ) -> Asked<'a, u64>;
     fn end_emergency<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, u64>;
     fn reset<'a>(&'a self, cluster: &'a ClusterId, app: &'a AppId) -> Asked<'a, ()>;
+    fn borrow<'a>(&'a self, cluster: &'a ClusterId, app: &'a AppId, amount: Tokens) -> Asked<'a, Tokens>;
+    fn repay<'a>(&'a self, cluster: &'a ClusterId, app: &'a AppId, amount: Tokens) -> Asked<'a, Repayment>;
     fn reconcile<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, Vec<(AppId, Ratio)>>;
     fn changes<'a>(&'a self, cluster: &'a ClusterId, since: u64) -> Asked<'a, Changes>;
     fn app_views<'a>(
@@ -137,6 +140,14 @@ impl<L: Ledger + Slots + Board + 'static> Plane for Node<L> {
 
     fn reset<'a>(&'a self, cluster: &'a ClusterId, app: &'a AppId) -> Asked<'a, ()> {
         bounded(self.ledger().reset(cluster, app))
+    }
+
+    fn borrow<'a>(&'a self, cluster: &'a ClusterId, app: &'a AppId, amount: Tokens) -> Asked<'a, Tokens> {
+        bounded(self.ledger().borrow(cluster, app, amount))
+    }
+
+    fn repay<'a>(&'a self, cluster: &'a ClusterId, app: &'a AppId, amount: Tokens) -> Asked<'a, Repayment> {
+        bounded(self.ledger().repay(cluster, app, amount))
     }
 
     fn reconcile<'a>(&'a self, cluster: &'a ClusterId) -> Asked<'a, Vec<(AppId, Ratio)>> {

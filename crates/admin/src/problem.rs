@@ -5,18 +5,21 @@ use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use std::time::Duration;
 use tollgate_config::{Error, Errors};
+use tollgate_core::reason::Reason;
 use tollgate_ledger::LedgerError;
+use tollgate_ledger::protocol::Refusal;
 use utoipa::ToSchema;
 
 /// What went wrong with a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Problem {
     /// What kind of problem it is, for programs: `urn:tollgate:problem:` and a code.
-    #[serde(rename = "type")]
-    #[schema(example = "urn:tollgate:problem:config_validation_failed")]
-    kind: String,
+    #[serde(rename = "type", serialize_with = "urn")]
+    #[schema(value_type = String, example = "urn:tollgate:problem:config_validation_failed")]
+    code: &'static str,
     /// The same for people.
-    title: String,
+    #[schema(value_type = String)]
+    title: &'static str,
     /// The status of the response.
     status: u16,
     /// What is special about this case.
@@ -26,6 +29,9 @@ pub(crate) struct Problem {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     errors: Vec<FieldError>,
+    /// How many tokens the ledger would not have refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    available: Option<u64>,
     /// Seconds to wait before trying again.
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after: Option<u64>,
@@ -84,13 +90,14 @@ impl From<&Error> for FieldError {
 }
 
 impl Problem {
-    pub(crate) fn new(status: StatusCode, code: &str, title: &str) -> Self {
+    pub(crate) fn new(status: StatusCode, code: &'static str, title: &'static str) -> Self {
         Self {
-            kind: format!("urn:tollgate:problem:{code}"),
-            title: title.into(),
+            code,
+            title,
             status: status.as_u16(),
             detail: None,
             errors: Vec::new(),
+            available: None,
             retry_after: None,
         }
     }
@@ -138,6 +145,19 @@ impl Problem {
         Self::new(StatusCode::CONFLICT, "conflict", "something else is in the way").detail(detail)
     }
 
+    /// The ledger does not give what was asked for.
+    pub(crate) fn refused(refusal: &Refusal) -> Self {
+        let title = match refusal.reason {
+            Reason::BorrowLimitExceeded => "the application may not borrow that much",
+            Reason::ClusterInsufficient => "the cluster has not that much to lend",
+            Reason::EmergencyQuotaExceeded => "nothing is lent in an emergency",
+            _ => "the tokens are not there",
+        };
+        let available = refusal.available.floor();
+        let problem = Self::new(StatusCode::CONFLICT, refusal.reason.code(), title);
+        Self { available: Some(available), ..problem }.detail(format!("{title}: at most {available} now"))
+    }
+
     /// Somebody else was faster.
     pub(crate) fn changed_meanwhile(now: &str) -> Self {
         Self::new(StatusCode::PRECONDITION_FAILED, "changed_meanwhile", "it has changed meanwhile")
@@ -171,7 +191,7 @@ impl Problem {
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let first = self.errors.first().map(|error| &error.message);
-        f.write_str(self.detail.as_ref().or(first).unwrap_or(&self.title))
+        f.write_str(self.detail.as_ref().or(first).map_or(self.title, String::as_str))
     }
 }
 
@@ -201,9 +221,14 @@ impl From<LedgerError> for Problem {
             LedgerError::UnknownApp => Self::nothing_there(),
             LedgerError::Conflict(version) => Self::changed_meanwhile(&format!("\"{version}\"")),
             LedgerError::Overpromised(left) => Self::invalid(vec![overpromised(left.floor())]),
+            LedgerError::Refused(refusal) => Self::refused(refusal),
             _ => Self::unavailable(error.to_string()),
         }
     }
+}
+
+fn urn<S: serde::Serializer>(code: &&'static str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("urn:tollgate:problem:{code}"))
 }
 
 /// A guarantee for which there is no room.

@@ -14,6 +14,7 @@ mod etag;
 mod health;
 mod import;
 mod list;
+mod loans;
 pub(crate) mod metrics;
 pub(crate) mod nodes;
 pub(crate) mod openapi;
@@ -44,6 +45,8 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(apps::list, apps::create))
         .routes(routes!(apps::get, apps::put, apps::delete))
         .routes(routes!(apps::reset))
+        .routes(routes!(loans::borrow))
+        .routes(routes!(loans::repay))
         .routes(routes!(whatif::what_if))
         .routes(routes!(clusters::list))
         .routes(routes!(clusters::get, clusters::put))

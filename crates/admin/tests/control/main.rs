@@ -5,6 +5,7 @@
 mod cors;
 mod fuzz;
 mod lists;
+mod loans;
 mod nodes;
 mod policies;
 mod postgres;
