@@ -57,11 +57,11 @@ pub(crate) fn response(
     let headers = if decision.verdict.passes() {
         let mut headers = HeaderMap::new();
         if is_told {
-            answer::describe(decision, wall(), &mut headers);
+            answer::describe(spokesman.app, decision, wall(), &mut headers);
         }
         headers
     } else {
-        let answer = Answer::refusal(decision, spokesman.id, wall());
+        let answer = Answer::refusal(spokesman.app, decision, spokesman.id, wall());
         response.overall_code = Code::OverLimit.into();
         response.raw_body = answer.content.json();
         answer.headers

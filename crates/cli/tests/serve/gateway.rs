@@ -13,7 +13,7 @@ fn requests_pay_and_are_refused_with_everything_there_is_to_say() {
     let mut stream = open(tollgate.gateway);
     let passed = ask_on(&mut stream, "GET /a", &["x-tollgate-app: large"]);
     assert_eq!((passed.status, passed.header("x-ratelimit-cost")), (200, "1"));
-    assert_eq!(passed.header("ratelimit-policy"), r#""app";q=500000;qu="tokens""#);
+    assert_eq!(passed.header("ratelimit-policy"), r#""app";q=500000;qu="tokens";pk=:bGFyZ2U=:"#);
     assert!(passed.header("ratelimit").starts_with(r#""app";r="#));
     let answers: Vec<_> =
         (0..10).map(|_| ask_on(&mut stream, "PUT /a", &["x-tollgate-app: strict"])).collect();

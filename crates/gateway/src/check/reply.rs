@@ -13,7 +13,7 @@ use tollgate_node::{DecisionId, wall};
 pub(super) type Reply = Response<Full<Bytes>>;
 
 /// A request that may pass.
-pub(super) fn pass(decision: &Decision, id: Option<DecisionId>) -> Reply {
+pub(super) fn pass(app: &str, decision: &Decision, id: Option<DecisionId>) -> Reply {
     let mut content = Map::from_iter([
         ("allowed".to_owned(), json!(true)),
         ("cost".to_owned(), json!(decision.price.cost())),
@@ -24,7 +24,7 @@ pub(super) fn pass(decision: &Decision, id: Option<DecisionId>) -> Reply {
         content.insert("shadowed".into(), json!(reason.code()));
     }
     let mut headers = HeaderMap::with_capacity(10);
-    describe(decision, wall(), &mut headers);
+    describe(app, decision, wall(), &mut headers);
     if let Some(id) = id {
         answer::name(id, &mut headers);
         content.insert("decision_id".into(), json!(id.to_string()));

@@ -41,7 +41,10 @@ impl<L: Ledger + Slots + 'static> Service<L> {
             }
             Err(decision) => {
                 let id = self.node.record(&wanted.app, &decision);
-                reply::refuse(Answer::refusal(&decision, Some(id), wall()), self.refused_status(None))
+                reply::refuse(
+                    Answer::refusal(&wanted.app, &decision, Some(id), wall()),
+                    self.refused_status(None),
+                )
             }
         }
     }

@@ -62,20 +62,20 @@ impl<L: Ledger + Slots + 'static> Service<L> {
         if inquiry.options.dry_run {
             let decision = self.node.foresee(&request).await;
             if decision.verdict.passes() {
-                return reply::pass(&decision, None);
+                return reply::pass(&inquiry.app, &decision, None);
             }
-            return reply::refuse(Answer::refusal(&decision, None, wall()), status);
+            return reply::refuse(Answer::refusal(&inquiry.app, &decision, None, wall()), status);
         }
         match self.node.admit(&request).await {
             Ok(permit) => {
                 let decision = permit.decision();
                 let id = self.node.record_within(&inquiry.app, &decision, inquiry.parent);
                 self.shelf.put(id, permit, Instant::now());
-                reply::pass(&decision, Some(id))
+                reply::pass(&inquiry.app, &decision, Some(id))
             }
             Err(decision) => {
                 let id = self.node.record_within(&inquiry.app, &decision, inquiry.parent);
-                reply::refuse(Answer::refusal(&decision, Some(id), wall()), status)
+                reply::refuse(Answer::refusal(&inquiry.app, &decision, Some(id), wall()), status)
             }
         }
     }

@@ -63,7 +63,7 @@ impl TollReceipt {
 
 impl Receipt for TollReceipt {
     fn decorate(&self, headers: &mut HeaderMap) {
-        answer::describe(&self.permit.decision(), wall(), headers);
+        answer::describe(self.permit.app().id(), &self.permit.decision(), wall(), headers);
         if let Some(reason) = self.crowded {
             headers.insert(SHADOW, HeaderValue::from_static(reason.code()));
         }

@@ -118,7 +118,7 @@ impl<L: Ledger + Slots + 'static> Toll<L> {
     }
 
     fn refuse(&self, app: &App, decision: &Decision, question: Question) -> Verdict<TollTicket> {
-        refusal(self.0.record_within(app.id(), decision, question.parent), decision)
+        refusal(app.id(), self.0.record_within(app.id(), decision, question.parent), decision)
     }
 
     /// The request of an application that nobody knows.
@@ -126,7 +126,7 @@ impl<L: Ledger + Slots + 'static> Toll<L> {
         let request = Request::new(name, question.operation).with_bytes(question.bytes);
         match self.0.check(&request) {
             Err(NotYet::Refused(decision)) => {
-                refusal(self.0.record_within(name, &decision, question.parent), &decision)
+                refusal(name, self.0.record_within(name, &decision, question.parent), &decision)
             }
             // It became known in this very moment.
             Ok(_) | Err(NotYet::Miss(_)) => no_room(&connection::Refused::UNKNOWN_APP),
@@ -150,8 +150,8 @@ impl Question {
     }
 }
 
-fn refusal(id: tollgate_node::DecisionId, decision: &Decision) -> Verdict<TollTicket> {
-    Verdict::Refuse(Box::new(Answer::refusal(decision, Some(id), wall()).into()))
+fn refusal(app: &str, id: tollgate_node::DecisionId, decision: &Decision) -> Verdict<TollTicket> {
+    Verdict::Refuse(Box::new(Answer::refusal(app, decision, Some(id), wall()).into()))
 }
 
 fn no_room(refused: &connection::Refused) -> Verdict<TollTicket> {

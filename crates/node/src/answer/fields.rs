@@ -25,17 +25,18 @@ const QUOTA: &KeyRef = key_ref("q");
 const QUOTA_UNIT: &KeyRef = key_ref("qu");
 const LEFT: &KeyRef = key_ref("r");
 const RESTORED: &KeyRef = key_ref("t");
+const PARTITION: &KeyRef = key_ref("pk");
 
 /// Says in header fields what a request cost and what its application has left, at `now` by the wall clock: those that
 /// have become customary, and those that the IETF is about to make a standard. An application that is not known has
 /// no limit to tell of.
-pub fn describe(decision: &Decision, now: Millis, headers: &mut HeaderMap) {
+pub fn describe(app: &str, decision: &Decision, now: Millis, headers: &mut HeaderMap) {
     // Grown at once for all of them, and for what others add.
     headers.reserve(8);
     if let Verdict::Shadowed(reason) = decision.verdict {
         headers.insert(SHADOW, HeaderValue::from_static(reason.code()));
     }
-    LAST.with_borrow_mut(|last| last.describe(decision, now, headers));
+    LAST.with_borrow_mut(|last| last.describe(app, decision, now, headers));
 }
 
 thread_local! {
@@ -44,6 +45,8 @@ thread_local! {
 
 /// What was told last. Most of it is the same for request after request, and of one that is refused all of it.
 struct Last {
+    /// Whose the policy and the state are.
+    app: String,
     cost: Kept<u64>,
     limit: Kept<u64>,
     policy: Kept<u64>,
@@ -54,6 +57,7 @@ struct Last {
 
 impl Last {
     const NOTHING: Self = Self {
+        app: String::new(),
         cost: Kept(None),
         limit: Kept(None),
         policy: Kept(None),
@@ -62,7 +66,7 @@ impl Last {
         state: Kept(None),
     };
 
-    fn describe(&mut self, decision: &Decision, now: Millis, headers: &mut HeaderMap) {
+    fn describe(&mut self, app: &str, decision: &Decision, now: Millis, headers: &mut HeaderMap) {
         let number = |number: u64| Some(HeaderValue::from(number));
         set(headers, COST, self.cost.of(decision.price.cost(), number));
         if decision.limit.is_zero() {
@@ -75,8 +79,18 @@ impl Last {
         if let Some(after) = restored {
             set(headers, RESET, self.reset.of(now.plus(after).ceil_secs(), number));
         }
-        set(headers, RATE_LIMIT_POLICY, self.policy.of(limit, policy));
-        set(headers, RATE_LIMIT, self.state.of((remaining, restored.map(Millis::ceil_secs)), state));
+        self.speak_of(app);
+        set(headers, RATE_LIMIT_POLICY, self.policy.of(limit, |limit| policy(app, limit)));
+        let left = (remaining, restored.map(Millis::ceil_secs));
+        set(headers, RATE_LIMIT, self.state.of(left, |left| state(app, left)));
+    }
+
+    /// What was told of another application does not hold for this one.
+    fn speak_of(&mut self, app: &str) {
+        if self.app != app {
+            app.clone_into(&mut self.app);
+            (self.policy, self.state) = (Kept(None), Kept(None));
+        }
     }
 }
 
@@ -92,20 +106,22 @@ impl<K: Copy + PartialEq> Kept<K> {
     }
 }
 
-/// How much there is for all requests together.
-fn policy(limit: u64) -> Option<HeaderValue> {
+/// How much there is for all requests of an application together.
+fn policy(app: &str, limit: u64) -> Option<HeaderValue> {
     let mut policy = ListSerializer::new();
-    let _ = policy.bare_item(POLICY).parameter(QUOTA, integer(limit)).parameter(QUOTA_UNIT, UNIT);
+    let told = policy.bare_item(POLICY).parameter(QUOTA, integer(limit)).parameter(QUOTA_UNIT, UNIT);
+    let _ = told.parameter(PARTITION, app.as_bytes());
     HeaderValue::try_from(policy.finish()?).ok()
 }
 
 /// What is left, and in how many seconds it will all be there again.
-fn state((remaining, restored): (u64, Option<u64>)) -> Option<HeaderValue> {
+fn state(app: &str, (remaining, restored): (u64, Option<u64>)) -> Option<HeaderValue> {
     let mut state = ListSerializer::new();
-    let told = state.bare_item(POLICY).parameter(LEFT, integer(remaining));
+    let mut told = state.bare_item(POLICY).parameter(LEFT, integer(remaining));
     if let Some(seconds) = restored {
-        let _ = told.parameter(RESTORED, integer(seconds));
+        told = told.parameter(RESTORED, integer(seconds));
     }
+    let _ = told.parameter(PARTITION, app.as_bytes());
     HeaderValue::try_from(state.finish()?).ok()
 }
 

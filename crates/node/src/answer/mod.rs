@@ -50,10 +50,10 @@ pub struct Content {
 
 impl Answer {
     /// The answer to a request that was refused at `now` by the wall clock. A decision that was recorded has a name.
-    pub fn refusal(decision: &Decision, id: Option<DecisionId>, now: Millis) -> Self {
+    pub fn refusal(app: &str, decision: &Decision, id: Option<DecisionId>, now: Millis) -> Self {
         let reason = decision.verdict.reason().unwrap_or(Reason::InvalidInput);
         let mut answer = Self::new(reason, decision.retry_after);
-        describe(decision, now, &mut answer.headers);
+        describe(app, decision, now, &mut answer.headers);
         answer.content.remaining = Some(decision.remaining.floor());
         answer.content.cost = decision.price.cost();
         answer.content.limit = Some(decision.limit.floor());

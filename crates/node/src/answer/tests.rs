@@ -31,7 +31,7 @@ fn content(answer: &Answer) -> Value {
 
 #[test]
 fn a_refusal_says_why_and_when_to_come_back() {
-    let answer = Answer::refusal(&decision(Verdict::Refused(Reason::AppExhausted)), None, NOW);
+    let answer = Answer::refusal("app-a", &decision(Verdict::Refused(Reason::AppExhausted)), None, NOW);
     assert_eq!(answer.status, 429);
     assert_eq!(
         content(&answer),
@@ -44,15 +44,29 @@ fn a_refusal_says_why_and_when_to_come_back() {
     assert_eq!(told("x-ratelimit-remaining"), "3");
     assert_eq!(told("x-ratelimit-reset"), "1704067260");
     assert_eq!(told("retry-after"), "1");
-    assert_eq!(told("ratelimit-policy"), r#""app";q=80000;qu="tokens""#);
-    assert_eq!(told("ratelimit"), r#""app";r=3;t=1"#);
+    assert_eq!(told("ratelimit-policy"), r#""app";q=80000;qu="tokens";pk=:YXBwLWE=:"#);
+    assert_eq!(told("ratelimit"), r#""app";r=3;t=1;pk=:YXBwLWE=:"#);
     assert_eq!(told("content-type"), "application/json");
+}
+
+#[test]
+fn the_fields_name_the_application_that_they_are_about() {
+    // In turns, as what was told last is remembered.
+    for (app, partition) in
+        [("app-a", "YXBwLWE="), ("app-b", "YXBwLWI="), ("app-b", "YXBwLWI="), ("app-a", "YXBwLWE=")]
+    {
+        let mut headers = HeaderMap::new();
+        describe(app, &decision(Verdict::Allowed), NOW, &mut headers);
+        for name in ["ratelimit-policy", "ratelimit"] {
+            assert!(field(&headers, name).ends_with(&format!(";pk=:{partition}:")), "{headers:?}");
+        }
+    }
 }
 
 #[test]
 fn where_waiting_does_not_help_nobody_is_told_to() {
     let never = Decision { retry_after: None, ..decision(Verdict::Refused(Reason::AppDisabled)) };
-    let answer = Answer::refusal(&never, None, NOW);
+    let answer = Answer::refusal("app-a", &never, None, NOW);
     assert_eq!((answer.status.as_u16(), &content(&answer)["retry_after"]), (403, &Value::Null));
     assert!(!answer.headers.contains_key(RETRY_AFTER));
 }
@@ -60,7 +74,7 @@ fn where_waiting_does_not_help_nobody_is_told_to() {
 #[test]
 fn a_stranger_is_told_no_limit() {
     let unknown = Decision { limit: Tokens::ZERO, ..decision(Verdict::Refused(Reason::UnknownApp)) };
-    let answer = Answer::refusal(&unknown, None, NOW);
+    let answer = Answer::refusal("app-a", &unknown, None, NOW);
     assert_eq!(answer.status, 403);
     assert!(!answer.headers.contains_key("ratelimit") && !answer.headers.contains_key("x-ratelimit-limit"));
 }
@@ -68,9 +82,9 @@ fn a_stranger_is_told_no_limit() {
 #[test]
 fn shadow_mode_is_marked_and_nothing_else_is() {
     let mut headers = HeaderMap::new();
-    describe(&decision(Verdict::Allowed), NOW, &mut headers);
+    describe("app-a", &decision(Verdict::Allowed), NOW, &mut headers);
     assert!(!headers.contains_key(SHADOW) && !headers.contains_key(RETRY_AFTER));
-    describe(&decision(Verdict::Shadowed(Reason::ClusterExhausted)), NOW, &mut headers);
+    describe("app-a", &decision(Verdict::Shadowed(Reason::ClusterExhausted)), NOW, &mut headers);
     assert_eq!(field(&headers, "x-tollgate-shadow"), "cluster_exhausted");
 }
 
@@ -146,7 +160,7 @@ proptest! {
             ..decision(Verdict::Allowed)
         };
         let mut headers = HeaderMap::new();
-        describe(&decision, Millis::new(now), &mut headers);
+        describe("app-a", &decision, Millis::new(now), &mut headers);
         let told = |name, key| parameter(field(&headers, name), key).map(|number| u64::try_from(number).unwrap());
         prop_assert_eq!(told("ratelimit-policy", "q"), Some(decision.limit.floor()));
         prop_assert_eq!(told("ratelimit", "r"), Some(decision.remaining.floor()));
