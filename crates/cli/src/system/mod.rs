@@ -16,6 +16,7 @@ pub(crate) use reload::{Source, TOKEN_VARIABLE};
 
 use crate::output;
 use anyhow::Context;
+use reload::Fixed;
 use signals::{Event, Events};
 use snapshots::Snapshots;
 use std::net::SocketAddr;
@@ -46,6 +47,7 @@ pub(crate) struct System {
     source: Source,
     /// As it was started, and as it was changed since.
     settings: Settings,
+    fixed: Fixed,
     events: Events,
 }
 
@@ -111,8 +113,21 @@ impl System {
         announce("admin", admin.local_addr());
         succession.begin(gateway.local_addr()).await;
         let snapshots = Snapshots::start(&node, settings.ledger.snapshot.clone(), admin.upkeep());
-        let settings = settings.clone();
-        Ok(Self { node, gateway, check, rls, resp, admin, snapshots, succession, source, settings, events })
+        let (settings, fixed) = (settings.clone(), Fixed::of(config));
+        Ok(Self {
+            node,
+            gateway,
+            check,
+            rls,
+            resp,
+            admin,
+            snapshots,
+            succession,
+            source,
+            settings,
+            fixed,
+            events,
+        })
     }
 
     /// The password that the first start made, to be shown once.
@@ -169,7 +184,7 @@ impl System {
 
     async fn reload(&mut self) -> Result<(), Errors> {
         let config = self.source.read()?;
-        reload::check(&self.settings, &config.settings)?;
+        self.fixed.check(&Fixed::of(&config))?;
         self.gateway.reload(config.settings.gateway.clone()).await?;
         self.check.reload(&config.settings.gateway.identity);
         self.settings = config.settings;

@@ -1,5 +1,6 @@
 //! Where the configuration comes from, and what of it can change while we are running.
 
+use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use tollgate_config::error::{Error, Problem};
 use tollgate_config::source::{Document, Format};
@@ -44,22 +45,39 @@ impl Source {
     }
 }
 
-/// Says what has changed that only a restart can change.
-pub(super) fn check(before: &Settings, after: &Settings) -> Result<(), Errors> {
-    let (old, new) = (before.to_value(), after.to_value());
-    let mut errors = Vec::new();
-    for table in ["node", "ledger", "listen", "check", "rls", "resp", "admin", "telemetry"] {
-        let Some(keys) = new[table].as_object() else { continue };
-        for (key, value) in keys.iter().filter(|&(key, value)| old[table][key] != *value) {
-            errors.push(restart(format!("{table}.{key}"), value.to_string(), &old[table][key].to_string()));
+/// The tables that are read once, when tollgate starts; `cost.base` has keys of its own.
+const TABLES: [&str; 11] =
+    ["node", "ledger", "listen", "check", "rls", "resp", "admin", "log", "telemetry", "cost", "cost.base"];
+
+/// What only a restart can change.
+#[derive(Clone, Debug)]
+pub(super) struct Fixed(Map<String, Value>);
+
+impl Fixed {
+    pub(super) fn of(config: &Config) -> Self {
+        let (mut tree, mut cost) = (config.settings.to_value(), config.policy.to_value()["cost"].take());
+        tree["cost.base"] = cost["base"].take();
+        tree["cost"] = cost;
+        let mut tables: Map<String, Value> =
+            TABLES.into_iter().map(|name| (name.to_owned(), tree[name].take())).collect();
+        // The rest of that table is taken up.
+        let strangers = config.settings.gateway.identity.strangers.as_deref().unwrap_or("none");
+        tables.insert("identity".into(), json!({"strangers": strangers}));
+        Self(tables)
+    }
+
+    /// Says everything in which what is to be differs.
+    pub(super) fn check(&self, after: &Self) -> Result<(), Errors> {
+        let mut errors = Vec::new();
+        for (name, table) in &after.0 {
+            let Some(keys) = table.as_object() else { continue };
+            let before = &self.0[name];
+            for (key, value) in keys.iter().filter(|&(key, value)| before[key] != *value) {
+                errors.push(restart(format!("{name}.{key}"), value.to_string(), &before[key].to_string()));
+            }
         }
+        if errors.is_empty() { Ok(()) } else { Err(errors.into_iter().collect()) }
     }
-    let strangers =
-        |settings: &Settings| settings.gateway.identity.strangers.as_deref().unwrap_or("none").to_owned();
-    if strangers(before) != strangers(after) {
-        errors.push(restart("identity.strangers".into(), strangers(after), &strangers(before)));
-    }
-    if errors.is_empty() { Ok(()) } else { Err(errors.into_iter().collect()) }
 }
 
 fn restart(path: String, value: String, before: &str) -> Error {
@@ -69,5 +87,50 @@ fn restart(path: String, value: String, before: &str) -> Error {
         value: Some(value),
         expected: Some(format!("{before}, or a restart")),
         origin: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(text: &str) -> Config {
+        Document::parse(text, Format::Toml).unwrap().read().unwrap()
+    }
+
+    /// What is reported if the configuration becomes this.
+    fn reported(before: &str, after: &str) -> Vec<String> {
+        let checked = Fixed::of(&config(before)).check(&Fixed::of(&config(after)));
+        let errors = checked.err().into_iter().flat_map(|errors| errors.iter().cloned().collect::<Vec<_>>());
+        errors.map(|error| error.path).collect()
+    }
+
+    #[test]
+    fn whatever_is_not_taken_up_is_said() {
+        for (text, path) in [
+            ("[node]\nsync_interval_ms = 500", "node.sync_interval_ms"),
+            ("[log]\nlevel = 'debug'", "log.level"),
+            ("[log]\nformat = 'json'", "log.format"),
+            ("[telemetry]\nendpoint = 'http://127.0.0.1:4318'", "telemetry.endpoint"),
+            ("[telemetry]\nservice = 'gate'", "telemetry.service"),
+            ("[cost]\nquantum_bytes = 1024", "cost.quantum_bytes"),
+            ("[cost]\nbandwidth_coefficient = 2.0", "cost.bandwidth_coefficient"),
+            ("[cost]\nbase = { PUT = 7 }", "cost.base.PUT"),
+            (
+                "[identity]\nstrangers = 'guest'\n[[apps]]\nid = 'guest'\nguaranteed_quota = 1\nburst_quota = 1",
+                "identity.strangers",
+            ),
+        ] {
+            assert_eq!(reported("", text), [path]);
+            assert_eq!(reported(text, ""), [path]);
+            assert_eq!(reported(text, text), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn what_is_taken_up_or_seeds_a_ledger_is_nothing_to_say() {
+        let after = "[gateway]\nmax_connections = 7\n[identity]\nheader = 'X-Who'\n\
+                     [[apps]]\nid = 'a'\nguaranteed_quota = 1\nburst_quota = 1\ncost = { base = { GET = 9 } }";
+        assert_eq!(reported("", after), [""; 0]);
     }
 }

@@ -171,10 +171,12 @@ fn routes_are_read_again_by_signal_and_when_the_file_changes() {
     assert!(says("tollgate_upkeep_failing{task=\"reload\"} 1"));
     assert_eq!((get(), second.requests()), (200, before + 1));
 
-    let moved = format!("[node]\nsync_interval_ms = 500\n{}{APPS}", second.route());
+    let moved =
+        format!("[node]\nsync_interval_ms = 500\n[cost]\nquantum_bytes = 1\n{}{APPS}", second.route());
     std::fs::write(&tollgate.config, moved).unwrap();
     tollgate.signal("-HUP");
     eventually("a key that needs a restart", || tollgate.has_said("node.sync_interval_ms: cannot change"));
+    eventually("another", || tollgate.has_said("cost.quantum_bytes: cannot change"));
 
     std::fs::write(&tollgate.config, format!("{}{APPS}", second.route())).unwrap();
     tollgate.signal("-HUP");
