@@ -1,6 +1,7 @@
 //! The very snippets of `docs/integrations`, in the proxies that they are for.
 
 use crate::support::{APPS, Program, Reply, Tollgate, Upstream, ask, docs_block};
+use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::Path;
 use tempfile::TempDir;
@@ -77,6 +78,38 @@ impl Site {
         assert_eq!(answer.status, 429, "{answer:?}");
         assert_eq!(self.ask("GET", "nobody", "").status / 100, 4, "strangers are refused");
     }
+
+    /// What a proxy does that writes refusals anew: it leaves out nothing that clients go by.
+    fn prove_all_is_told(&self) {
+        let passed = self.ask("GET", "large", "");
+        assert_eq!((passed.status, passed.header("x-ratelimit-cost")), (200, "1"), "{passed:?}");
+        assert!(passed.number("x-ratelimit-remaining") > 0 && passed.number("x-ratelimit-reset") > 0);
+        assert_eq!(passed.header("ratelimit-policy"), r#""app";q=500000;qu="tokens";pk=:bGFyZ2U=:"#);
+        assert!(passed.header("ratelimit").starts_with("\"app\";r="), "{passed:?}");
+        assert_eq!((passed.header("x-tollgate-decision").len(), passed.header("retry-after")), (32, ""));
+
+        let refused =
+            (0..20).map(|_| self.ask("GET", "tiny", "")).find(|answer| answer.status != 200).unwrap();
+        let content = refused.json();
+        assert_eq!((refused.status, &content["error"]), (429, &json!("rate_limit_exceeded")), "{refused:?}");
+        assert_eq!(content["cost"], 1);
+        assert_eq!(content["retry_after"], refused.number("retry-after"));
+        assert_eq!(content["remaining"], refused.number("x-ratelimit-remaining"));
+        assert_eq!(content["decision_id"], refused.header("x-tollgate-decision"));
+        assert_eq!(refused.header("x-tollgate-reason"), content["reason"].as_str().unwrap());
+        assert!(refused.header("ratelimit").contains(";pk=:dGlueQ==:"), "{refused:?}");
+
+        let stranger = self.ask("GET", "nobody", "");
+        assert_eq!((stranger.status, stranger.header("retry-after")), (403, ""), "{stranger:?}");
+        assert_eq!(stranger.header("x-tollgate-reason"), "unknown_app");
+        let content = stranger.json();
+        assert_eq!(
+            (&content["error"], &content["reason"]),
+            (&json!("request_refused"), &json!("unknown_app"))
+        );
+        assert_eq!(content["decision_id"], stranger.header("x-tollgate-decision"));
+        assert_eq!((&content["retry_after"], &content["remaining"]), (&Value::Null, &json!(0)));
+    }
 }
 
 #[test]
@@ -95,6 +128,7 @@ fn nginx() {
     });
     let _nginx = Program::start("nginx", &["-c", &config, "-p", "."], site.home(), site.front);
     site.prove(true);
+    site.prove_all_is_told();
 }
 
 #[test]
