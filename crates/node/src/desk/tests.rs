@@ -28,7 +28,7 @@ fn what_passes_in_a_long_outage_is_counted_and_reported() {
     let roster = Arc::new(Roster::default());
     let (mut desk, app) = (desk(&roster), roster.find("a"));
     let app = app.unwrap();
-    let at = |second| Nanos::from_secs(100 + second);
+    let at = |second: u64| Nanos::from_secs(100 + second);
     (0..3).for_each(|_| lose(&mut desk, at(0)));
     let get = Price::named(Operation::Get, 1);
     assert!(matches!(desk.ask(&app, get, (), at(0)), Asked::Passed(..)));

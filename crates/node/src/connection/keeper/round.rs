@@ -200,12 +200,11 @@ impl<L: Slots, T: Contact, C: NodeClock> Keeper<L, T, C> {
                 tracing::debug!(%error, "the ledger could not be asked about connections");
                 self.contact.failed(now);
             }
-            Err(LedgerError::Fenced) => self.contact.answered(now.since(sent_at)),
+            Ok(_) | Err(LedgerError::Fenced) => self.contact.answered(now.since(sent_at)),
             Err(error) => {
                 tracing::warn!(%error, node = %self.identity.node, "the ledger refuses this node");
                 self.contact.answered(now.since(sent_at));
             }
-            Ok(_) => self.contact.answered(now.since(sent_at)),
         }
     }
 

@@ -258,10 +258,8 @@ fn nothing_is_saved_up_for_a_request_that_does_not_come_back() {
 fn saving_up_changes_nothing_about_the_rate() {
     let mut lease = lease();
     let passed: u64 = (0..6_000)
-        .map(|step| {
-            let cost = [1, 250, 7][step as usize % 3];
-            ask_alone(&mut lease, cost, 10_000 + step * 10).map_or(cost, |_| 0)
-        })
+        .zip([1, 250, 7].into_iter().cycle())
+        .map(|(step, cost)| ask_alone(&mut lease, cost, 10_000 + step * 10).map_or(cost, |_| 0))
         .sum();
     assert!((5_700..=6_010).contains(&passed), "a hundred a second for a minute: {passed}");
 }
@@ -283,7 +281,7 @@ fn those_who_waited_are_told_when_their_turn_comes() {
     let mut out = Vec::new();
     lease.serve_alone(alone(10_000), &mut out);
     let told: Vec<_> =
-        out.iter().map(|(_, outcome)| outcome.as_ref().err().map(|refused| refused.retry)).collect();
+        out.iter().map(|((), outcome)| outcome.as_ref().err().map(|refused| refused.retry)).collect();
     let after = |ms: u64| Some(Retry::after(Nanos::new(ms * 1_000_000)));
     assert_eq!(told, [None, after(250), after(450), Some(Retry::NEVER)]);
     assert!(!lease.is_waited_for() && lease.need().is_zero());
