@@ -91,7 +91,10 @@ mod tests {
     use super::*;
     use http::HeaderValue;
 
-    fn told(fields: &[(&'static str, &[u8])]) -> Result<String, String> {
+    /// A field as a proxy or its client writes it.
+    type Field = (&'static str, &'static [u8]);
+
+    fn told(fields: &[Field]) -> Result<String, String> {
         let mut headers = HeaderMap::new();
         for (name, value) in fields {
             headers.append(*name, HeaderValue::from_bytes(value).unwrap());
@@ -101,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_first_that_is_there_counts() {
-        let cases: [(&[(&str, &[u8])], &str); 6] = [
+        let cases: [(&[Field], &str); 6] = [
             (&[], "GET /"),
             (&[("x-forwarded-uri", b"/a?b"), ("x-forwarded-method", b"PUT")], "PUT /a?b"),
             (&[("x-forwarded-uri", b"/a"), ("x-original-uri", b"/b")], "GET /b"),
@@ -116,7 +119,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_not_passed_over() {
-        let cheap: (&str, &[u8]) = ("x-forwarded-uri", b"/cheap");
+        let cheap: Field = ("x-forwarded-uri", b"/cheap");
         for uri in [&b"/dear\xff"[..], b"/de ar", b"/cheap/../dear", b"/cheap/..%2fdear", b"/%2e%2e"] {
             let error = told(&[("x-original-uri", uri), cheap]).unwrap_err();
             assert!(error.starts_with("x-original-uri: "), "{error}");

@@ -285,7 +285,7 @@ async fn trailers_make_no_claims() {
     // This one the server sends back.
     let repeated = "X-RateLimit-Cost: 0\r\n";
     client.say(format!("{head}\r\n2\r\nhi\r\n0\r\n{false_claims}{repeated}X-Checksum: 42\r\n\r\n")).await;
-    let heard = client.hear_all().await;
-    let (_, trailers) = heard.split_once("\r\n0\r\n").unwrap();
-    assert_eq!(trailers, "x-checksum: 42\r\n\r\n", "{heard}");
+    let answer = client.hear_all().await;
+    let (_, trailers) = answer.split_once("\r\n0\r\n").unwrap();
+    assert_eq!(trailers, "x-checksum: 42\r\n\r\n", "{answer}");
 }
