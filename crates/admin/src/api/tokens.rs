@@ -145,13 +145,17 @@ pub(crate) async fn create_token(
     let role = form.role();
     let days = form.whole("expires_in_days", 1..=MAX_DAYS).unwrap_or(90);
     form.finish()?;
-    let (id, secret, now) = (secret::hex(&secret::bytes::<8>()?), secret::token()?, clock::wall());
+    let (id, secret) = (secret::hex(&secret::bytes::<8>()?), secret::token()?);
+    let owner = caller.account();
+    let account = admin.store.user(owner).await?.ok_or_else(|| Problem::unauthorized("no such account"))?;
+    // The clock of the node that made the account may be ahead of ours, and a token is no older than its account.
+    let now = clock::wall().max(account.created_at);
     let row = TokenRow {
         id: id.clone(),
         name: name.clone(),
         hash: secret::digest(&secret),
         role: role.unwrap_or(Role::Viewer).name().into(),
-        created_by: caller.name.clone(),
+        created_by: owner.to_owned(),
         created_at: now,
         expires_at: now + days * 86_400_000,
         last_used_at: None,

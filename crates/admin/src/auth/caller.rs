@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use crate::secret;
 use crate::server::Peer;
 use crate::state::Admin;
-use crate::store::Stored;
+use crate::store::{Stored, TokenRow, UserRow};
 use axum::extract::{ConnectInfo, FromRequestParts};
 use http::request::Parts;
 use http::{HeaderMap, header};
@@ -40,6 +40,8 @@ pub(crate) enum CallerKind {
     Token {
         /// By which token.
         id: String,
+        /// Whose account answers for it.
+        owner: String,
     },
 }
 
@@ -48,6 +50,14 @@ impl Caller {
         match self.kind {
             CallerKind::User { .. } => "user",
             CallerKind::Token { .. } => "token",
+        }
+    }
+
+    /// The account that answers for the caller: a token acts for whoever had it made.
+    pub(crate) fn account(&self) -> &str {
+        match &self.kind {
+            CallerKind::User { .. } => &self.name,
+            CallerKind::Token { owner, .. } => owner,
         }
     }
 
@@ -143,9 +153,9 @@ impl CallerKind {
         let now = clock::wall();
         match self {
             Self::User { session, .. } => admin.store.has_session(session, now).await,
-            Self::Token { id } => {
-                let token = admin.store.token(id).await?;
-                Ok(token.is_some_and(|token| token.expires_at > now))
+            Self::Token { id, .. } => {
+                let Some(token) = admin.store.token(id).await? else { return Ok(false) };
+                Ok(token.expires_at > now && owner_of(admin, &token).await?.is_some())
             }
         }
     }
@@ -172,9 +182,18 @@ async fn machine_caller(admin: &Admin, rest: &str, ip: IpAddr) -> Result<Caller,
     if token.expires_at <= now || !secret::same(&token.hash, &secret::digest(secret)) {
         return Err(wrong());
     }
+    let owner = owner_of(admin, &token).await?.ok_or_else(wrong)?;
+    let (own, owners) = (Role::parse(&token.role), Role::parse(&owner.role));
+    // A token may never do more than the account that answers for it may by now.
+    let role = own.zip(owners).map(|(own, owners)| own.min(owners)).ok_or_else(wrong)?;
     admin.store.saw_token(id, now).await?;
-    let role = Role::parse(&token.role).ok_or_else(wrong)?;
-    Ok(Caller { name: token.name, kind: CallerKind::Token { id: token.id }, role, ip })
+    Ok(Caller { name: token.name, kind: CallerKind::Token { id: token.id, owner: owner.name }, role, ip })
+}
+
+/// The account that answers for a token, if it can be used. One of the same name that was made later is somebody else's.
+async fn owner_of(admin: &Admin, token: &TokenRow) -> Stored<Option<UserRow>> {
+    let owner = admin.store.user(&token.created_by).await?;
+    Ok(owner.filter(|owner| owner.is_enabled && owner.created_at <= token.created_at))
 }
 
 fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {

@@ -222,6 +222,28 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_token_that_was_made_by_a_token_belongs_to_whoever_had_that_one_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("old.db").display().to_string()).await.unwrap();
+        let users = ["ann", "bob"]
+            .map(|name| format!("INSERT INTO users VALUES ('{name}', 'admin', '', 0, 1, 1, 0, NULL)"));
+        let made =
+            [("deploy", "ann"), ("ci", "deploy"), ("twice", "ann"), ("twice", "bob"), ("whose", "twice")];
+        let tokens = made.iter().enumerate().map(|(id, (name, maker))| {
+            format!("INSERT INTO tokens VALUES ('{id}', '{name}', '', 'admin', '{maker}', 1, 2, NULL)")
+        });
+        for statement in users.into_iter().chain(tokens) {
+            store.pool.execute(AssertSqlSafe(statement)).await.unwrap();
+        }
+        for statement in schema::STEPS[3] {
+            store.pool.execute(*statement).await.unwrap();
+        }
+        let makers: Vec<String> =
+            store.tokens().await.unwrap().into_iter().map(|token| token.created_by).collect();
+        assert_eq!(makers, ["ann", "ann", "ann", "bob", "twice"]);
+    }
+
+    #[tokio::test]
     async fn every_connection_to_sqlite_is_set_up_alike() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("again.db").display().to_string()).await.unwrap();

@@ -49,4 +49,10 @@ pub(super) const STEPS: &[&[&str]] = &[&[
         PRIMARY KEY (series, piece))",
     "INSERT INTO history_pieces (series, piece, saved_at, data) SELECT series, 0, saved_at, data FROM history",
     "DROP TABLE history",
+], &[
+    // A token that was made by a token had the name of that one for its maker. Where it is clear whose that was, it is theirs.
+    "UPDATE tokens SET created_by = (
+        SELECT MIN(maker.created_by) FROM tokens AS maker WHERE maker.name = tokens.created_by)
+     WHERE created_by NOT IN (SELECT name FROM users) AND 1 = (
+        SELECT COUNT(DISTINCT maker.created_by) FROM tokens AS maker WHERE maker.name = tokens.created_by)",
 ]];

@@ -396,6 +396,43 @@ async fn tokens_end(world: &World, token: &str, database: &str) {
     world.call("GET", "/api/v1/apps", &long, None).await.expect(200);
     world.call("DELETE", "/api/v1/users/bob", token, None).await.expect(204);
     world.call("GET", "/api/v1/apps", &long, None).await.expect(401);
+    tokens_follow_their_account(world, token).await;
+}
+
+/// A token may do no more than the account that it belongs to, and one that a token made belongs to the same account.
+async fn tokens_follow_their_account(world: &World, token: &str) {
+    let body = json!({"username": "dora", "role": "admin", "password": PASSWORD});
+    world.call("POST", "/api/v1/users", token, Some(body.clone())).await.expect(201);
+    let dora = token_of(&world.log_in("dora", PASSWORD).await.expect(200));
+    let change = json!({"current": PASSWORD, "new": format!("{PASSWORD}!")});
+    let dora = token_of(&world.call("PUT", "/api/v1/me/password", &dora, Some(change)).await.expect(200));
+    // It has the name of a person, which is not whose it is.
+    let named = Some(json!({"name": "admin", "role": "admin"}));
+    let first = world.call("POST", "/api/v1/tokens", &dora, named).await.expect(201);
+    let first = first.body["secret"].as_str().unwrap().to_owned();
+    let second = world.token(&first, "admin").await;
+    let mine = world.call("GET", "/api/v1/tokens?created_by=dora", token, None).await.expect(200);
+    assert_eq!(mine.body["total"], 2, "{}", mine.body);
+    let set = async |change: Value| {
+        world.call("PUT", "/api/v1/users/dora", token, Some(change)).await.expect(200);
+    };
+    let statuses = async |path: &str| {
+        (
+            world.call("GET", path, &first, None).await.status,
+            world.call("GET", path, &second, None).await.status,
+        )
+    };
+    assert_eq!(statuses("/api/v1/users").await, (200, 200));
+    set(json!({"role": "viewer"})).await;
+    assert_eq!(statuses("/api/v1/users").await, (403, 403));
+    assert_eq!(statuses("/api/v1/apps").await, (200, 200));
+    set(json!({"enabled": false})).await;
+    assert_eq!(statuses("/api/v1/apps").await, (401, 401));
+    set(json!({"enabled": true, "role": "admin"})).await;
+    assert_eq!(statuses("/api/v1/users").await, (200, 200));
+    world.call("DELETE", "/api/v1/users/dora", token, None).await.expect(204);
+    world.call("POST", "/api/v1/users", token, Some(body)).await.expect(201);
+    assert_eq!(statuses("/api/v1/apps").await, (401, 401), "the account is another one");
 }
 
 /// What happens is in the history, also after a restart, and can be explained.
