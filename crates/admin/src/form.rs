@@ -7,9 +7,13 @@ use bytes::Bytes;
 use http::header;
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 /// The most bytes of a body, except where a policy is imported.
 pub(crate) const MAX_BODY: usize = 256 * 1024;
+
+/// How long a body may take to come: enough for the largest on a slow line, and not for ever.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The body of a call, field by field.
 #[derive(Debug)]
@@ -177,7 +181,9 @@ impl<S: Send + Sync> FromRequest<S> for Form {
             return Err(Problem::new(status, "unsupported_media_type", "the body is not JSON")
                 .detail("expected Content-Type: application/json"));
         }
-        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
+        let bytes = tokio::time::timeout(PATIENCE, Bytes::from_request(request, state)).await;
+        let bytes = bytes.map_err(|_| Problem::malformed("the body took too long"))?;
+        let bytes = bytes.map_err(|rejection| {
             let status = rejection.status();
             Problem::new(status, "body", "the body cannot be read").detail(rejection.body_text())
         })?;

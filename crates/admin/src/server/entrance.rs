@@ -1,7 +1,6 @@
 //! Who is let in: so many at a time, and only as long as something is said.
 
-use axum::extract::connect_info::Connected;
-use axum::serve::{IncomingStream, Listener};
+use axum::serve::Listener;
 use std::future::pending;
 use std::io;
 use std::net::SocketAddr;
@@ -67,18 +66,9 @@ impl Entrance {
             let _ = timeout(GRACE, places.acquire_many(most)).await;
         }
     }
-}
 
-/// Waits until it is closing, or nobody is left who could say so.
-async fn closed(closing: &mut watch::Receiver<bool>) {
-    let _ = closing.wait_for(|is_closing| *is_closing).await;
-}
-
-impl Listener for Entrance {
-    type Io = Seated;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Seated, SocketAddr) {
+    /// The next one, once there is a place.
+    pub(crate) async fn accept(&mut self) -> (Seated, SocketAddr) {
         loop {
             // It is never closed.
             let Ok(place) = Arc::clone(&self.places).acquire_owned().await else { continue };
@@ -96,16 +86,11 @@ impl Listener for Entrance {
             return (Seated::new(stream, self.silence, place), address);
         }
     }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
-    }
 }
 
-impl Connected<IncomingStream<'_, Entrance>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, Entrance>) -> Self {
-        Self(*stream.remote_addr())
-    }
+/// Waits until it is closing, or nobody is left who could say so.
+async fn closed(closing: &mut watch::Receiver<bool>) {
+    let _ = closing.wait_for(|is_closing| *is_closing).await;
 }
 
 impl Seated {
@@ -217,7 +202,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_says_nothing_has_to_leave_and_whoever_talks_may_stay() {
-        let silence = Duration::from_millis(200);
+        let silence = Duration::from_secs(1);
         let (mut entrance, address, _close) = entrance(2, silence).await;
         let (mut client, _quiet) =
             (TcpStream::connect(address).await.unwrap(), TcpStream::connect(address).await.unwrap());
@@ -225,7 +210,7 @@ mod tests {
         let (mut silent, _) = entrance.accept().await;
         let mut buffer = [0; 1];
         for _ in 0..5 {
-            tokio::time::sleep(silence / 2).await;
+            tokio::time::sleep(silence / 4).await;
             client.write_all(b"x").await.unwrap();
             talking.read_exact(&mut buffer).await.unwrap();
         }

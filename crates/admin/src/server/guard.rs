@@ -5,7 +5,7 @@ use crate::state::Shared;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderName, HeaderValue, Version, header};
+use http::{HeaderName, HeaderValue, header};
 use tokio::sync::watch;
 
 /// Where nobody is limited: those who look after the process must always get an answer.
@@ -30,10 +30,8 @@ pub(super) async fn part(
     request: Request,
     next: Next,
 ) -> Response {
-    // HTTP/2 has its own way to say so.
-    let is_http1 = request.version() < Version::HTTP_2;
     let mut response = next.run(request).await;
-    if is_http1 && *closing.borrow() {
+    if *closing.borrow() {
         let close = HeaderValue::from_static("close");
         // A WebSocket goes on as one.
         response.headers_mut().entry(header::CONNECTION).or_insert(close);

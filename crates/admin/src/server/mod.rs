@@ -1,6 +1,7 @@
 //! The server of the control plane.
 
 mod cors;
+mod door;
 mod entrance;
 mod guard;
 pub(crate) mod origin;
@@ -25,7 +26,6 @@ use axum::routing::get;
 use entrance::Entrance;
 pub(crate) use entrance::Peer;
 use std::fmt;
-use std::future::IntoFuture;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -103,8 +103,8 @@ pub async fn start<L: Ledger + Slots + Board + 'static>(
     let sampler = tokio::spawn(sampler::run(Arc::clone(&admin), stopping.clone()));
     let telemetry = tokio::spawn(telemetry::run(Arc::clone(&admin), stopping.clone()));
     let router = router(admin).layer(axum::middleware::from_fn_with_state(stopping.clone(), guard::part));
-    let server =
-        tokio::spawn(serve(Entrance::new(listener, entrance::MOST, entrance::SILENCE, stopping), router));
+    let entrance = Entrance::new(listener, entrance::MOST, entrance::SILENCE, stopping);
+    let server = tokio::spawn(door::serve(entrance, router, door::HEAD_PATIENCE));
     Ok(Handle { address, first_password, stop, server, sampler, telemetry, store, upkeep })
 }
 
@@ -134,14 +134,6 @@ impl Handle {
         let _ = self.sampler.await;
         let _ = self.telemetry.await;
         self.store.close().await;
-    }
-}
-
-async fn serve(entrance: Entrance, router: Router) {
-    let service = router.into_make_service_with_connect_info::<Peer>();
-    let stopped = entrance.deserted();
-    if let Err(error) = axum::serve(entrance, service).with_graceful_shutdown(stopped).into_future().await {
-        tracing::error!(%error, "the control plane stopped");
     }
 }
 
