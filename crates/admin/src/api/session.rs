@@ -186,7 +186,7 @@ pub(crate) async fn change_password(
     if matches!(caller.kind, CallerKind::Token { .. }) {
         return Err(Problem::forbidden("a token has no password"));
     }
-    admin.throttle.login(&caller.name, caller.ip)?;
+    admin.throttle.password(&caller.name)?;
     let user =
         admin.store.user(&caller.name).await?.ok_or_else(|| Problem::unauthorized("no such account"))?;
     if !password::verify(current, Some(user.password)).await {

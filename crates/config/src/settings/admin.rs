@@ -20,7 +20,7 @@ pub struct Admin {
     pub secure_cookies: bool,
     /// Calls of an address in a second.
     pub calls_per_second: u64,
-    /// Attempts to log in under a name in a minute.
+    /// Attempts to log in under a name from an address in a minute.
     pub logins_per_minute: u64,
     /// Whether webhooks may be sent to private addresses.
     pub private_webhooks: bool,
