@@ -101,6 +101,7 @@ pub(crate) async fn login(
     let session = SessionRow {
         id: id.clone(),
         user: user.name.clone(),
+        generation: user.generation,
         hash: secret::digest(&refresh),
         created_at: now,
         expires_at: now + SESSION_S * 1_000,
@@ -189,7 +190,7 @@ pub(crate) async fn change_password(
     admin.throttle.password(&caller.name)?;
     let user =
         admin.store.user(&caller.name).await?.ok_or_else(|| Problem::unauthorized("no such account"))?;
-    if !password::verify(current, Some(user.password)).await {
+    if !password::verify(current, Some(user.password.clone())).await {
         let error = FieldError::new(
             "current",
             "conflict",
@@ -199,15 +200,17 @@ pub(crate) async fn change_password(
         return Err(Problem::invalid(vec![error]));
     }
     let hash = password::hash(new).await.ok_or(secret::NoRandomness)?;
-    admin.store.set_password(&caller.name, &hash, false).await?;
-    admin.store.revoke_sessions(&caller.name).await?;
+    if !admin.store.change_password(&user, &hash).await? {
+        return Err(Problem::unauthorized("the account was changed meanwhile: log in"));
+    }
+    // As it is now: if somebody changes it again, what is opened here is over.
+    let user = UserRow { generation: user.generation + 1, must_change: false, ..user };
     admin.audit(&caller, "user.password", &caller.name, None, None).await?;
-    let user =
-        admin.store.user(&caller.name).await?.ok_or_else(|| Problem::unauthorized("no such account"))?;
     let (id, refresh, now) = (secret::ordered_id()?, secret::token()?, clock::wall());
     let session = SessionRow {
         id: id.clone(),
         user: user.name.clone(),
+        generation: user.generation,
         hash: secret::digest(&refresh),
         created_at: now,
         expires_at: now + SESSION_S * 1_000,

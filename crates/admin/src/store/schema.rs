@@ -55,4 +55,9 @@ pub(super) const STEPS: &[&[&str]] = &[&[
         SELECT MIN(maker.created_by) FROM tokens AS maker WHERE maker.name = tokens.created_by)
      WHERE created_by NOT IN (SELECT name FROM users) AND 1 = (
         SELECT COUNT(DISTINCT maker.created_by) FROM tokens AS maker WHERE maker.name = tokens.created_by)",
+], &[
+    // Whoever logs in while the password is replaced has seen an earlier generation of the account.
+    "ALTER TABLE sessions ADD COLUMN generation BIGINT NOT NULL DEFAULT 0",
+    "UPDATE sessions SET generation =
+        COALESCE((SELECT users.generation FROM users WHERE users.name = sessions.user_name), 0)",
 ]];

@@ -9,6 +9,8 @@ const GRACE_MS: i64 = 10_000;
 pub(crate) struct SessionRow {
     pub(crate) id: String,
     pub(crate) user: String,
+    /// Of which generation of the account. With another one it is worthless.
+    pub(crate) generation: i64,
     /// What is kept of its refresh token.
     pub(crate) hash: String,
     pub(crate) created_at: i64,
@@ -38,10 +40,21 @@ pub(crate) enum Rotation {
     Unknown,
 }
 
+/// That a session has not expired, and that its account is as it was when it was opened.
+macro_rules! good {
+    ($now:literal) => {
+        concat!(
+            "expires_at > ",
+            $now,
+            " AND generation = (SELECT users.generation FROM users WHERE users.name = sessions.user_name)"
+        )
+    };
+}
+
 impl Store {
     pub(crate) async fn add_session(&self, session: &SessionRow) -> Stored<()> {
-        let text = "INSERT INTO sessions (id, user_name, hash, previous_hash, rotated_at, created_at, expires_at, ip)
-                    VALUES ($1, $2, $3, '', $4, $4, $5, $6)";
+        let text = "INSERT INTO sessions (id, user_name, hash, previous_hash, rotated_at, created_at, expires_at, ip, generation)
+                    VALUES ($1, $2, $3, '', $4, $4, $5, $6, $7)";
         sqlx::query(text)
             .bind(&session.id)
             .bind(&session.user)
@@ -49,6 +62,7 @@ impl Store {
             .bind(session.created_at)
             .bind(session.expires_at)
             .bind(&session.ip)
+            .bind(session.generation)
             .execute(&self.pool)
             .await?;
         let gone = sqlx::query("DELETE FROM sessions WHERE expires_at < $1").bind(session.created_at);
@@ -58,12 +72,15 @@ impl Store {
 
     /// Replaces a refresh token by a new one.
     pub(crate) async fn rotate(&self, id: &str, old: &str, new: &str, now: i64) -> Stored<Rotation> {
-        let text = "UPDATE sessions SET hash = $3, previous_hash = $2, rotated_at = $4
-                    WHERE id = $1 AND hash = $2 AND expires_at > $4";
+        let text = concat!(
+            "UPDATE sessions SET hash = $3, previous_hash = $2, rotated_at = $4 WHERE id = $1 AND hash = $2 AND ",
+            good!("$4")
+        );
         let done = sqlx::query(text).bind(id).bind(old).bind(new).bind(now).execute(&self.pool).await?;
-        let row = sqlx::query(
-            "SELECT user_name, previous_hash, rotated_at FROM sessions WHERE id = $1 AND expires_at > $2",
-        )
+        let row = sqlx::query(concat!(
+            "SELECT user_name, previous_hash, rotated_at FROM sessions WHERE id = $1 AND ",
+            good!("$2")
+        ))
         .bind(id)
         .bind(now)
         .fetch_optional(&self.pool)
@@ -86,9 +103,55 @@ impl Store {
         Ok(())
     }
 
-    /// Whether a session is still there.
+    /// Whether a session is still good.
     pub(crate) async fn has_session(&self, id: &str, now: i64) -> Stored<bool> {
-        let text = "SELECT id FROM sessions WHERE id = $1 AND expires_at > $2";
+        let text = concat!("SELECT id FROM sessions WHERE id = $1 AND ", good!("$2"));
         Ok(sqlx::query(text).bind(id).bind(now).fetch_optional(&self.pool).await?.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::UserRow;
+
+    #[tokio::test]
+    async fn whoever_logs_in_while_the_password_is_replaced_has_no_session() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("admin.db").to_str().unwrap()).await.unwrap();
+        let ann = UserRow {
+            name: "ann".into(),
+            role: "viewer".into(),
+            password: String::new(),
+            must_change: false,
+            is_enabled: true,
+            generation: 1,
+            created_at: 5,
+            last_login_at: None,
+        };
+        store.add_user(&ann).await.unwrap();
+        let session = |id: &str, user: &UserRow| SessionRow {
+            id: id.into(),
+            user: user.name.clone(),
+            generation: user.generation,
+            hash: "first".into(),
+            created_at: 5,
+            expires_at: 100,
+            ip: String::new(),
+        };
+        // The password was right when it was looked at; until that was worked out it was replaced.
+        store.set_password("ann", "new", true).await.unwrap();
+        store.revoke_sessions("ann").await.unwrap();
+        store.add_session(&session("late", &ann)).await.unwrap();
+        assert!(!store.has_session("late", 6).await.unwrap());
+        assert_eq!(store.rotate("late", "first", "second", 6).await.unwrap(), Rotation::Unknown);
+        assert!(!store.change_password(&ann, "old again").await.unwrap(), "nor is the new one undone");
+        let now = store.user("ann").await.unwrap().unwrap();
+        assert_eq!(now.password, "new");
+        store.add_session(&session("good", &now)).await.unwrap();
+        let rotated = store.rotate("good", "first", "second", 6).await.unwrap();
+        assert_eq!(rotated, Rotation::Rotated { user: "ann".into() });
+        assert!(store.change_password(&now, "newest").await.unwrap());
+        assert!(!store.has_session("good", 6).await.unwrap());
     }
 }

@@ -76,6 +76,26 @@ impl Store {
         Ok(done.execute(&self.pool).await?.rows_affected() > 0)
     }
 
+    /// Replaces the password of somebody who has proved to know it, and every session of theirs is over; false, and nothing
+    /// happens, if the account has changed since.
+    pub(crate) async fn change_password(&self, before: &UserRow, password: &str) -> Stored<bool> {
+        let text = "UPDATE users SET password = $2, must_change = 0, generation = generation + 1
+                    WHERE name = $1 AND generation = $3 AND created_at = $4";
+        let done = sqlx::query(text)
+            .bind(&before.name)
+            .bind(password)
+            .bind(before.generation)
+            .bind(before.created_at)
+            .execute(&self.pool)
+            .await?;
+        if done.rows_affected() == 0 {
+            return Ok(false);
+        }
+        let text = "DELETE FROM sessions WHERE user_name = $1 AND generation <= $2";
+        sqlx::query(text).bind(&before.name).bind(before.generation).execute(&self.pool).await?;
+        Ok(true)
+    }
+
     /// Changes what a user may do, and every session of theirs is over; false, and nothing happens, if they are not any
     /// more who and what they were.
     pub(crate) async fn set_role(&self, before: &UserRow, role: &str, is_enabled: bool) -> Stored<bool> {
