@@ -5,6 +5,7 @@ mod door;
 mod entrance;
 mod guard;
 pub(crate) mod origin;
+mod whole;
 
 use crate::alert::webhook::{self, Post};
 use crate::api;
@@ -36,6 +37,7 @@ use tollgate_ledger::{Board, Ledger, Slots};
 use tollgate_limiter::LimitError;
 use tollgate_listen::Listeners;
 use tollgate_node::Node;
+use whole::Unfinished;
 
 /// A control plane that runs.
 #[derive(Debug)]
@@ -48,6 +50,7 @@ pub struct Handle {
     telemetry: JoinHandle<()>,
     store: Store,
     upkeep: Arc<Upkeep>,
+    unfinished: Unfinished,
 }
 
 /// Why a control plane did not start.
@@ -102,10 +105,12 @@ pub async fn start<L: Ledger + Slots + Board + 'static>(
     let (stop, stopping) = watch::channel(false);
     let sampler = tokio::spawn(sampler::run(Arc::clone(&admin), stopping.clone()));
     let telemetry = tokio::spawn(telemetry::run(Arc::clone(&admin), stopping.clone()));
-    let router = router(admin).layer(axum::middleware::from_fn_with_state(stopping.clone(), guard::part));
+    let unfinished = Unfinished::default();
+    let router =
+        router(admin, &unfinished).layer(axum::middleware::from_fn_with_state(stopping.clone(), guard::part));
     let entrance = Entrance::new(listener, entrance::MOST, entrance::SILENCE, stopping);
     let server = tokio::spawn(door::serve(entrance, router, door::HEAD_PATIENCE));
-    Ok(Handle { address, first_password, stop, server, sampler, telemetry, store, upkeep })
+    Ok(Handle { address, first_password, stop, server, sampler, telemetry, store, upkeep, unfinished })
 }
 
 impl Handle {
@@ -128,7 +133,11 @@ impl Handle {
     pub async fn drain(self, grace: Duration) {
         self.stop.send_replace(true);
         let abort = self.server.abort_handle();
-        if tokio::time::timeout(grace, self.server).await.is_err() {
+        let over = async {
+            let _ = self.server.await;
+            self.unfinished.done().await;
+        };
+        if tokio::time::timeout(grace, over).await.is_err() {
             abort.abort();
         }
         let _ = self.sampler.await;
@@ -137,12 +146,13 @@ impl Handle {
     }
 }
 
-fn router(admin: Shared) -> Router {
+fn router(admin: Shared, unfinished: &Unfinished) -> Router {
     let (api, _) = api::routes().split_for_parts();
     api.route("/api/v1/openapi.json", get(openapi))
         .route("/metrics", get(metrics::serve))
         .route("/api/{*rest}", get(nothing).post(nothing).put(nothing).delete(nothing))
         .fallback(console::serve)
+        .layer(axum::middleware::from_fn_with_state(unfinished.clone(), whole::finish))
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&admin), guard::limit))
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&admin), cors::answer))
         .layer(axum::middleware::from_fn(guard::headers))

@@ -4,6 +4,7 @@
 
 mod cors;
 mod fuzz;
+mod hangup;
 mod lists;
 mod loans;
 mod nodes;
