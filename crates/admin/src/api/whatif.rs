@@ -13,12 +13,20 @@ use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tollgate_core::id::{AppId, ClusterId};
 use tollgate_ledger::protocol::AppPolicy;
 use utoipa::ToSchema;
 
 /// How many neighbours are looked at: those that asked for most.
 const MAX_NEIGHBOURS: usize = 10;
+
+/// How many replays there are at a time: each takes the memory of a day of demand, and two threads.
+static TURNS: Semaphore = Semaphore::const_new(2);
+
+/// How long to wait for one of them.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A policy to try on recorded demand.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -124,6 +132,7 @@ pub(crate) async fn what_if(
         let path = format!("policy.{}", error.path);
         return Err(Problem::invalid(vec![crate::problem::FieldError { path, ..error }]));
     }
+    let _turn = turn(&TURNS).await?;
     let until = admin.live().at;
     let since = u32::try_from(until / 1_000).unwrap_or(u32::MAX).saturating_sub(range.seconds());
     let today = today(&admin, &app.cluster).await?;
@@ -145,6 +154,12 @@ pub(crate) async fn what_if(
     let demand = DemandOf { of: today.nodes.max(nodes.len() as u64), nodes };
     let from = i64::from(since) * 1_000;
     Ok(Json(WhatIfAnswer { from, until, demand, price_ratio, app: compare(&id), neighbours }))
+}
+
+/// A turn to replay, unless others take too long.
+async fn turn(turns: &Semaphore) -> Result<SemaphorePermit<'_>, Problem> {
+    let turn = tokio::time::timeout(PATIENCE, turns.acquire()).await;
+    turn.ok().and_then(Result::ok).ok_or_else(|| Problem::too_many(Some(PATIENCE)))
 }
 
 /// A cluster under the policies of today.
@@ -233,4 +248,20 @@ async fn play(
     let after = tokio::task::spawn_blocking(move || replay(&tried, &repriced));
     let failed = |_| Problem::unavailable("the replay ended early");
     Ok((before.await.map_err(failed)??, after.await.map_err(failed)??))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn there_are_so_many_replays_and_whoever_has_waited_long_enough_is_told_to_come_again() {
+        let turns = Semaphore::new(2);
+        let first = turn(&turns).await.unwrap();
+        let _second = turn(&turns).await.unwrap();
+        let refused = turn(&turns).await.unwrap_err();
+        assert_eq!((refused.status().as_u16(), refused), (429, Problem::too_many(Some(PATIENCE))));
+        drop(first);
+        assert!(turn(&turns).await.is_ok());
+    }
 }

@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{Instant, sleep_until};
 use utoipa::{IntoParams, ToSchema};
 
 /// How many may watch at the same time.
@@ -30,6 +31,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How often it is looked whether a watcher would still be let in.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// How often a watcher is told how things stand for asking: the answer is long, and the question short.
+const ANSWER_EVERY: Duration = Duration::from_secs(1);
 
 /// The most refusals that one message tells of.
 const MAX_REFUSALS: usize = 100;
@@ -225,6 +229,7 @@ where
 {
     let mut filter = Filter::default();
     let mut look = tokio::time::interval(LOOK_EVERY);
+    let (mut is_asked, mut answer_at) = (false, Instant::now());
     let end = loop {
         let text = tokio::select! {
             event = events.recv() => match event {
@@ -234,13 +239,21 @@ where
             },
             said = socket.next() => match said {
                 Some(Ok(Message::Text(text))) => match hear(&mut filter, &world, &text) {
-                    Ok(()) => filter.pass(&world.now()),
+                    Ok(()) => {
+                        is_asked = true;
+                        None
+                    }
                     Err(why) => break Some((close_code::POLICY, why)),
                 },
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => None,
                 Some(Ok(Message::Binary(_))) => break Some((close_code::UNSUPPORTED, "expected text".to_owned())),
                 Some(Ok(Message::Close(_)) | Err(_)) | None => break None,
             },
+            // Whoever asks again before that gets one answer to all.
+            () = sleep_until(answer_at), if is_asked => {
+                (is_asked, answer_at) = (false, Instant::now() + ANSWER_EVERY);
+                filter.pass(&world.now())
+            }
             _ = look.tick() => {
                 if !world.is_welcome().await {
                     break Some((close_code::POLICY, "the session is over".to_owned()));
@@ -310,17 +323,23 @@ mod tests {
         Event { kind, data, timestamp: 0 }
     }
 
-    /// A socket that says something, and what it heard.
-    fn socket(
-        says: &[&str],
-    ) -> (impl Stream<Item = Heard> + Sink<Message> + Unpin, Arc<Mutex<Vec<Message>>>) {
-        let said: Vec<Heard> = says.iter().map(|text| Ok(Message::Text((*text).into()))).collect();
+    /// What is heard, and where it is kept.
+    fn ears() -> (impl Sink<Message, Error = axum::Error>, Arc<Mutex<Vec<Message>>>) {
         let heard: Arc<Mutex<Vec<Message>>> = Arc::default();
         let ears = Arc::clone(&heard);
         let listens = sink::unfold((), move |(), message| {
             ears.lock().unwrap().push(message);
             std::future::ready(Ok::<_, axum::Error>(()))
         });
+        (listens, heard)
+    }
+
+    /// A socket that says something, and what it heard.
+    fn socket(
+        says: &[&str],
+    ) -> (impl Stream<Item = Heard> + Sink<Message> + Unpin, Arc<Mutex<Vec<Message>>>) {
+        let said: Vec<Heard> = says.iter().map(|text| Ok(Message::Text((*text).into()))).collect();
+        let (listens, heard) = ears();
         let says = stream::iter(said).chain(stream::pending());
         (Both { says: Box::pin(says), hears: Box::pin(listens) }, heard)
     }
@@ -437,6 +456,23 @@ mod tests {
         let (socket_of_few, heard) = socket(&[r#"{"subscribe": ["alert"]}"#]);
         watch(Arc::clone(&few), few.hub.watch(), socket_of_few).await;
         assert_eq!(texts(&heard), ["close 1008 the session is over"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_asks_all_the_time_is_answered_once_a_second() {
+        let world = world(2);
+        // A hundred times at once, and then every tenth of a second, until the session is over.
+        let ask = || Ok(Message::Text(r#"{"subscribe": ["metrics"]}"#.into()));
+        let often = stream::unfold((), move |()| async move {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            Some((ask(), ()))
+        });
+        let says = stream::iter((0..100).map(move |_| ask())).chain(often);
+        let (listens, heard) = ears();
+        let socket = Both { says: Box::pin(says), hears: Box::pin(listens) };
+        watch(Arc::clone(&world), world.hub.watch(), socket).await;
+        let answers = texts(&heard).iter().filter(|text| *text == "metrics \"now\"").count();
+        assert!((10..=11).contains(&answers), "{answers} in ten seconds");
     }
 
     #[test]
