@@ -1,7 +1,10 @@
-//! Ranges of addresses, for whom to trust.
+//! Ranges of addresses, for whom to trust, and whom those who are trusted name.
 
 use core::fmt;
-use core::net::IpAddr;
+use core::net::{IpAddr, SocketAddr};
+
+/// The most hops that are followed back.
+const MAX_HOPS: usize = 32;
 
 /// A range of addresses: `10.0.0.0/8`, `fd00::/8`, or one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +50,38 @@ impl fmt::Display for Network {
     }
 }
 
+/// The client behind `peer`, as far as trusted proxies tell: `hops` are the addresses that they wrote down (as in
+/// `X-Forwarded-For`), the nearest first. Each is believed for as long as whoever wrote it is trusted.
+pub fn client_behind<'a>(
+    peer: IpAddr,
+    trusted: &[Network],
+    hops: impl IntoIterator<Item = &'a str>,
+) -> IpAddr {
+    let is_trusted = |address| trusted.iter().any(|network| network.contains(address));
+    let mut client = peer.to_canonical();
+    if !is_trusted(client) {
+        return client;
+    }
+    for hop in hops.into_iter().take(MAX_HOPS) {
+        // Behind something unreadable nothing can be believed: what is further away may be the client's own words.
+        let Some(hop) = hop_address(hop) else { break };
+        client = hop;
+        if !is_trusted(client) {
+            break;
+        }
+    }
+    client
+}
+
+/// An address, perhaps with a port: `1.2.3.4`, `1.2.3.4:5`, `::1`, `[::1]`, `[::1]:5`.
+fn hop_address(text: &str) -> Option<IpAddr> {
+    let text = text.trim();
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    let plain = bare.parse::<IpAddr>().ok();
+    let address = plain.or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()))?;
+    Some(address.to_canonical())
+}
+
 fn width(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
@@ -84,5 +119,55 @@ mod tests {
         {
             assert_eq!(Network::new(text), None, "{text}");
         }
+    }
+
+    fn client(peer: &str, hops: &[&str]) -> std::string::String {
+        use std::string::ToString;
+        let trusted = ["10.0.0.0/8", "::1"].map(|text| Network::new(text).unwrap());
+        client_behind(peer.parse().unwrap(), &trusted, hops.iter().copied()).to_string()
+    }
+
+    #[test]
+    fn a_peer_that_is_not_trusted_is_the_client() {
+        assert_eq!(client("8.8.8.8", &["1.1.1.1"]), "8.8.8.8");
+        assert_eq!(client("10.0.0.1", &[]), "10.0.0.1");
+        let nobody = client_behind(IpAddr::from([10, 0, 0, 1]), &[], ["1.1.1.1"]);
+        assert_eq!(nobody, IpAddr::from([10, 0, 0, 1]));
+    }
+
+    #[test]
+    fn the_nearest_that_is_not_trusted_is_the_client() {
+        assert_eq!(client("10.0.0.1", &["1.1.1.1", "6.6.6.6"]), "1.1.1.1");
+        assert_eq!(client("10.0.0.1", &["10.0.0.2", " 1.1.1.1 ", "6.6.6.6"]), "1.1.1.1");
+        assert_eq!(client("::ffff:10.0.0.1", &["::ffff:10.0.0.2", "::ffff:1.1.1.1"]), "1.1.1.1");
+    }
+
+    #[test]
+    fn of_trusted_ones_alone_the_furthest_is_the_client() {
+        assert_eq!(client("10.0.0.1", &["10.0.0.2", "10.0.0.3"]), "10.0.0.3");
+        assert_eq!(client("10.0.0.1", &["10.0.0.2"; 1_000]), "10.0.0.2");
+    }
+
+    #[test]
+    fn a_port_belongs_to_no_address() {
+        assert_eq!(client("10.0.0.1", &["203.0.113.9:4711", "6.6.6.6"]), "203.0.113.9");
+        assert_eq!(client("::1", &["[2001:db8::7]:443", "6.6.6.6"]), "2001:db8::7");
+        assert_eq!(client("::1", &["[2001:db8::7]", "6.6.6.6"]), "2001:db8::7");
+        assert_eq!(client("10.0.0.1", &["10.0.0.2:80", "[::1]:80", "1.1.1.1:80"]), "1.1.1.1");
+    }
+
+    #[test]
+    fn behind_something_unreadable_nothing_is_believed() {
+        for nonsense in ["", "unknown", "_hidden", "1.1.1.1:", "1.1.1.1:99999", "[::1", "::1]", "1.1.1"] {
+            assert_eq!(client("10.0.0.1", &[nonsense, "6.6.6.6"]), "10.0.0.1", "{nonsense}");
+            assert_eq!(client("10.0.0.1", &["10.0.0.2", nonsense, "6.6.6.6"]), "10.0.0.2", "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn hops_are_followed_only_so_far() {
+        let mut hops = std::vec!["10.0.0.2"; MAX_HOPS];
+        hops.push("6.6.6.6");
+        assert_eq!(client("10.0.0.1", &hops), "10.0.0.2");
     }
 }

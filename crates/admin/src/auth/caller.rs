@@ -13,6 +13,7 @@ use http::{HeaderMap, header};
 use std::net::IpAddr;
 use std::sync::Arc;
 use tollgate_config::gateway::Network;
+use tollgate_core::network::client_behind;
 
 /// What tokens of machines start with.
 pub(crate) const TOKEN_PREFIX: &str = "tgt";
@@ -211,24 +212,36 @@ fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
 /// Whom the call comes from: the peer, or whom trusted proxies name.
 pub(crate) fn client_ip(parts: &Parts, trusted: &[Network]) -> IpAddr {
     let peer = parts.extensions.get::<ConnectInfo<Peer>>();
-    let peer =
-        peer.map_or(IpAddr::from([0, 0, 0, 0]), |ConnectInfo(Peer(address))| address.ip().to_canonical());
-    if !is_trusted(peer, trusted) {
-        return peer;
-    }
-    let named = parts.headers.get_all("x-forwarded-for").into_iter().filter_map(|value| value.to_str().ok());
-    let named: Vec<IpAddr> =
-        named.flat_map(|value| value.split(',')).filter_map(|text| text.trim().parse().ok()).collect();
-    // The nearest that is not one of our own proxies: what is further away may be made up.
-    named
-        .iter()
-        .rev()
-        .copied()
-        .find(|ip| !is_trusted(*ip, trusted))
-        .or(named.first().copied())
-        .unwrap_or(peer)
+    let peer = peer.map_or(IpAddr::from([0, 0, 0, 0]), |ConnectInfo(Peer(address))| address.ip());
+    let lines = parts.headers.get_all("x-forwarded-for").iter().rev();
+    let hops = lines.flat_map(|line| line.to_str().unwrap_or_default().rsplit(','));
+    client_behind(peer, trusted, hops)
 }
 
-fn is_trusted(ip: IpAddr, trusted: &[Network]) -> bool {
-    trusted.iter().any(|network| network.contains(ip))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::SocketAddr;
+
+    fn client(peer: [u8; 4], forwarded: &[&[u8]]) -> String {
+        let mut request = http::Request::builder();
+        for line in forwarded {
+            request = request.header("x-forwarded-for", *line);
+        }
+        let peer = ConnectInfo(Peer(SocketAddr::from((peer, 7))));
+        let (parts, ()) = request.extension(peer).body(()).unwrap().into_parts();
+        let trusted = [Network::new("10.0.0.0/8").unwrap()];
+        client_ip(&parts, &trusted).to_string()
+    }
+
+    #[test]
+    fn a_client_cannot_put_another_address_before_its_own() {
+        let proxy = [10, 0, 0, 1];
+        assert_eq!(client(proxy, &[b"6.6.6.6, 203.0.113.9"]), "203.0.113.9");
+        assert_eq!(client(proxy, &[b"6.6.6.6, 203.0.113.9:4711"]), "203.0.113.9");
+        assert_eq!(client(proxy, &[b"6.6.6.6", b"203.0.113.9:4711, 10.0.0.2"]), "203.0.113.9");
+        assert_eq!(client(proxy, &[b"6.6.6.6, unknown, 10.0.0.2"]), "10.0.0.2");
+        assert_eq!(client(proxy, &[b"6.6.6.6", b"caf\xe9"]), "10.0.0.1");
+        assert_eq!(client([203, 0, 113, 9], &[b"6.6.6.6"]), "203.0.113.9");
+    }
 }

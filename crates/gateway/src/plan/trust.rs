@@ -4,12 +4,10 @@ use http::HeaderMap;
 use http::header::{FORWARDED, HeaderName};
 use std::net::IpAddr;
 use tollgate_config::gateway::Network;
+use tollgate_core::network::client_behind;
 
 /// `X-Forwarded-For`
 pub(crate) const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-
-/// The most hops that are followed back.
-const MAX_HOPS: usize = 32;
 
 /// Whose word is taken.
 #[derive(Debug)]
@@ -27,48 +25,24 @@ impl Trust {
 
     /// The client behind `peer`: going back hop by hop for as long as those who tell are trusted.
     pub(crate) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
-        if self.0.is_empty() || !self.covers(peer) {
-            return peer;
-        }
         if headers.contains_key(X_FORWARDED_FOR) {
-            let lines = headers.get_all(X_FORWARDED_FOR).iter().rev();
-            let hops = lines.flat_map(|line| line.to_str().unwrap_or("").rsplit(','));
-            return self.follow(peer, hops.map(address));
+            return client_behind(peer, &self.0, hops(headers, X_FORWARDED_FOR));
         }
-        let lines = headers.get_all(FORWARDED).iter().rev();
-        let hops = lines.flat_map(|line| line.to_str().unwrap_or("").rsplit(','));
-        self.follow(peer, hops.map(forwarded_for))
-    }
-
-    fn follow(&self, peer: IpAddr, hops: impl Iterator<Item = Option<IpAddr>>) -> IpAddr {
-        let mut client = peer;
-        for hop in hops.take(MAX_HOPS) {
-            // Behind something unreadable nothing can be believed.
-            let Some(hop) = hop else { return client };
-            client = hop;
-            if !self.covers(hop) {
-                break;
-            }
-        }
-        client
+        client_behind(peer, &self.0, hops(headers, FORWARDED).map(forwarded_for))
     }
 }
 
-/// An address, perhaps with a port: `1.2.3.4`, `1.2.3.4:5`, `::1`, `[::1]:5`.
-fn address(text: &str) -> Option<IpAddr> {
-    let text = text.trim();
-    let plain = text.parse::<IpAddr>().ok().or_else(|| {
-        let with_port = text.parse::<std::net::SocketAddr>().ok().map(|address| address.ip());
-        with_port.or_else(|| text.strip_prefix('[')?.strip_suffix(']')?.parse().ok())
-    });
-    plain.map(|address| address.to_canonical())
+/// What each hop was told to be, the nearest first.
+fn hops(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
+    let lines = headers.get_all(name).iter().rev();
+    lines.flat_map(|line| line.to_str().unwrap_or("").rsplit(','))
 }
 
-/// The `for` of one element of a `Forwarded` header.
-fn forwarded_for(element: &str) -> Option<IpAddr> {
+/// The `for` of one element of a `Forwarded` header, or nothing that could be read.
+fn forwarded_for(element: &str) -> &str {
     let mut pairs = element.split(';').filter_map(|pair| pair.trim().split_once('='));
-    let (_, value) = pairs.find(|(name, _)| name.eq_ignore_ascii_case("for"))?;
-    address(value.trim_matches('"'))
+    let found = pairs.find(|(name, _)| name.eq_ignore_ascii_case("for"));
+    found.map_or("", |(_, value)| value.trim_matches('"'))
 }
 
 #[cfg(test)]

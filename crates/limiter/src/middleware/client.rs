@@ -1,9 +1,6 @@
 use http::request::Parts;
 use std::net::{IpAddr, SocketAddr};
-use tollgate_core::network::Network;
-
-/// The most hops that are followed back.
-const MAX_HOPS: usize = 32;
+use tollgate_core::network::{Network, client_behind};
 
 /// Finds the address that a request came from.
 ///
@@ -51,19 +48,9 @@ impl ClientAddress {
 
     /// The address of the client, if the peer's is known.
     pub fn of(&self, parts: &Parts) -> Option<IpAddr> {
-        let mut client = (self.peer)(parts)?.to_canonical();
         let lines = parts.headers.get_all("x-forwarded-for").iter().rev();
         let hops = lines.flat_map(|line| line.to_str().unwrap_or("").rsplit(','));
-        for hop in hops.take(MAX_HOPS) {
-            // Behind something unreadable nothing can be believed.
-            let Some(hop) = address(hop.trim()).filter(|_| self.is_trusted(client)) else { break };
-            client = hop;
-        }
-        Some(client)
-    }
-
-    fn is_trusted(&self, address: IpAddr) -> bool {
-        self.trusted.iter().any(|network| network.contains(address))
+        Some(client_behind((self.peer)(parts)?, &self.trusted, hops))
     }
 }
 
@@ -84,13 +71,6 @@ impl std::error::Error for NotANetwork {}
 fn peer(parts: &Parts) -> Option<IpAddr> {
     let socket = parts.extensions.get::<SocketAddr>().map(SocketAddr::ip);
     socket.or_else(|| parts.extensions.get::<IpAddr>().copied())
-}
-
-/// An address, perhaps with a port.
-fn address(text: &str) -> Option<IpAddr> {
-    let plain = text.parse::<IpAddr>().ok();
-    let address = plain.or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()))?;
-    Some(address.to_canonical())
 }
 
 #[cfg(test)]
