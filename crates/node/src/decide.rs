@@ -1,6 +1,6 @@
 //! What becomes of a request between the purse and the desk, for whoever drives a desk without a runtime.
 
-use crate::app::App;
+use crate::app::{App, Retry};
 use crate::desk::{Refused, tier_of};
 use crate::permit::Permit;
 use std::sync::Arc;
@@ -35,6 +35,24 @@ impl App {
             Ok(permit) => Decided::Passed(permit),
             Err(decision) => Decided::Refused(decision),
         }
+    }
+
+    /// What would be decided about a request, as far as can be told without asking anybody. Nothing is paid, nothing counted.
+    pub(crate) fn glance(&self, price: Price, now: Nanos) -> Option<Decision> {
+        if price.tokens() <= self.held() {
+            return Some(self.decision(Verdict::Allowed, Tier::Node, price, Retry::NOW));
+        }
+        let (reason, retry) = self.stops(&price, now)?;
+        Some(self.foretell(price, Refused { reason, tier: tier_of(reason), retry }))
+    }
+
+    /// What would be said to a request that is refused for that.
+    pub(crate) fn foretell(&self, price: Price, refused: Refused) -> Decision {
+        let Refused { reason, tier, retry } = refused;
+        if self.is_shadow() {
+            return self.decision(Verdict::Shadowed(reason), tier, price, Retry::NOW);
+        }
+        self.decision(Verdict::Refused(reason), tier, price, retry)
     }
 
     /// Refuses a request, or lets it pass in shadow mode.

@@ -214,11 +214,31 @@ impl<L: Ledger + Slots + 'static> Node<L> {
         answer.or_else(|refused| app.refuse(price, refused))
     }
 
-    /// What would be decided about a request now. Nothing is charged.
+    /// What would be decided about a request now. Nothing is charged, counted or borrowed: where only a loan would let it pass, it is
+    /// said to be refused.
     pub async fn foresee(&self, request: &Request<'_>) -> Decision {
-        match self.admit(request).await {
+        match self.glance(request) {
+            Ok(decision) => decision,
+            Err(miss) => self.look(miss).await,
+        }
+    }
+
+    /// The same without waiting, if that much can be told.
+    pub fn glance(&self, request: &Request<'_>) -> Result<Decision, Miss> {
+        let Some(app) = self.inner.resolve(request.app) else {
+            let price = request.price(|| self.inner.prices.price(request.operation, request.bytes));
+            return Ok(bare(Verdict::Refused(Reason::UnknownApp), price));
+        };
+        let price = request.price(|| app.price(request.operation, request.bytes));
+        app.glance(price, self.inner.clock.now()).ok_or(Miss { app, price })
+    }
+
+    /// Waits for what the ledger has to say about a request that nobody makes.
+    pub async fn look(&self, miss: Miss) -> Decision {
+        let Miss { app, price } = miss;
+        match self.inner.foresee(&app, price).await {
             Ok(permit) => permit.decision(),
-            Err(decision) => decision,
+            Err(refused) => app.foretell(price, refused),
         }
     }
 
@@ -382,6 +402,24 @@ impl<L: Ledger + Slots + 'static> Inner<L> {
             _ if app.pay(&price) => Ok(Permit::paid(Arc::clone(app), price)),
             _ => Err(Refused::timed_out()),
         }
+    }
+
+    async fn foresee(&self, app: &Arc<App>, price: Price) -> Result<Permit, Refused> {
+        let Some(counter) = self.desks.get(&app.terms().policy.cluster) else {
+            return Err(Refused::timed_out());
+        };
+        let (ticket, answer) = oneshot::channel();
+        let asked = lock(&counter.desk).foresee(app, price, ticket, self.clock.now());
+        match asked {
+            Asked::Passed(permit, _) => return Ok(permit),
+            Asked::Refused(refused, _) => return Err(refused),
+            Asked::Waiting => {}
+        }
+        tokio::time::timeout(self.patience, answer)
+            .await
+            .ok()
+            .and_then(Result::ok)
+            .unwrap_or(Err(Refused::timed_out()))
     }
 }
 

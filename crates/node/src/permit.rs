@@ -61,6 +61,11 @@ impl<P: Payer> Permit<P> {
         Self { payer, price, tier, shadowed: Some(reason), is_open: true }
     }
 
+    /// It could be paid, and was not: whoever asked only looks.
+    pub(crate) const fn seen(payer: P, price: Price) -> Self {
+        Self { payer, price, tier: Tier::Node, shadowed: None, is_open: false }
+    }
+
     pub(crate) const fn by(mut self, tier: Tier) -> Self {
         self.tier = tier;
         self

@@ -705,3 +705,78 @@ async fn a_shortage_ends_the_calm_at_once() {
     }
     assert!(longest <= millis(250), "nothing passed for {longest:?}");
 }
+
+/// An application that starts with one token, may draw two more, and then borrows.
+fn borrower() -> Policy {
+    Policy::from_value(&json!({
+        "clusters": [{"id": "c", "capacity": 100_000}],
+        "apps": [{"id": "debtor", "guaranteed_quota": 1, "burst_quota": 3}],
+    }))
+    .unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn p05_whoever_only_looks_borrows_nothing() {
+    let node = Node::start(memory(), setup("n"), &borrower());
+    let request = get("debtor").with_cost(50);
+    let seen = node.foresee(&request).await;
+    assert_eq!(seen.verdict, Verdict::Refused(Reason::AppExhausted));
+    assert!(seen.retry_after.is_none(), "more than it ever has at once: {seen:?}");
+    sleep(Duration::from_millis(300)).await;
+    let (before, counts) = (view(node.ledger(), "debtor").await, node.app("debtor").unwrap().counts());
+    assert!(before.account.loan.debt.is_zero(), "{before:?}");
+    assert_eq!((counts.passed(), counts.refused_cost, counts.rolled_back), (Spending::default(), 0, 0));
+    assert_eq!((counts.misses, node.app("debtor").unwrap().held()), (0, Tokens::ZERO));
+    node.admit(&request).await.unwrap().keep();
+    sleep(Duration::from_millis(300)).await;
+    let after = view(node.ledger(), "debtor").await;
+    assert!(!after.account.loan.debt.is_zero(), "a request that is waiting does borrow");
+    assert_balanced(node.ledger()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_foreseen_comes_true() {
+    let node = start(memory());
+    let verdict = async |request: Request<'static>| node.foresee(&request).await.verdict;
+    assert_eq!(verdict(get("a").with_cost(900)).await, Verdict::Allowed);
+    assert_eq!(verdict(get("a").with_cost(2_500)).await, Verdict::Refused(Reason::AppExhausted));
+    assert_eq!(verdict(get("off")).await, Verdict::Refused(Reason::AppDisabled));
+    assert_eq!(verdict(get("nobody")).await, Verdict::Refused(Reason::UnknownApp));
+    assert_eq!(verdict(get("shadow").with_cost(3)).await, Verdict::Shadowed(Reason::AppExhausted));
+    node.admit(&get("a").with_cost(900)).await.unwrap().keep();
+    for app in node.apps() {
+        let counts = app.counts();
+        let (refused, shadowed) = (counts.refused.iter().sum::<u64>(), counts.shadowed.iter().sum::<u64>());
+        assert_eq!((refused, shadowed), (0, 0), "{app:?}: looks are no decisions");
+    }
+    assert_eq!(node.strangers_refused(), 0);
+    sleep(Duration::from_millis(300)).await;
+    assert_balanced(node.ledger()).await;
+    assert_eq!(view(node.ledger(), "a").await.total_consumed, 900);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_never_stands_in_the_way_of_those_who_pay() {
+    let node = start(memory());
+    node.admit(&get("a")).await.unwrap().keep();
+    let (cheap, large) = (get("a").with_cost(1_500), get("a").with_cost(1_900));
+    let (seen, paid, denied) = tokio::join!(node.foresee(&large), node.admit(&cheap), node.foresee(&large));
+    paid.unwrap().keep();
+    assert_eq!(seen.verdict, denied.verdict);
+    assert!(!seen.verdict.passes(), "what is spent is not there: {seen:?}");
+    assert!(seen.retry_after.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_looks_without_a_ledger_sees_what_the_node_lets_through() {
+    let ledger = memory();
+    let node = start(ledger.clone());
+    ledger.feel(Mood::Gone);
+    sleep(Duration::from_secs(1)).await;
+    let verdict = async |request: Request<'static>| node.foresee(&request).await.verdict;
+    assert_eq!(verdict(get("a")).await, Verdict::Allowed);
+    assert!(!verdict(get("a").with_cost(5_000)).await.passes());
+    assert!(!verdict(get("closed")).await.passes());
+    ledger.feel(Mood::Silent);
+    assert_eq!(verdict(get("a")).await, Verdict::Allowed);
+}

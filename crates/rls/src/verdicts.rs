@@ -36,11 +36,8 @@ impl Held {
     }
 
     /// What was only looked at is not charged.
-    fn seen_only(self, hits: Hits) -> Self {
-        match (self, hits) {
-            (Self::Paid(permit), Hits::Peek) => Self::Seen(permit.decision()),
-            (held, _) => held,
-        }
+    const fn seen(decision: Decision) -> Self {
+        if decision.verdict.passes() { Self::Seen(decision) } else { Self::Refused(decision) }
     }
 }
 
@@ -51,16 +48,18 @@ pub(crate) async fn decide<L: Ledger + Slots + 'static>(
 ) -> Vec<Held> {
     let mut held: Vec<Held> = claims.iter().map(|claim| look(node, claim.as_ref())).collect();
     if !held.iter().any(Held::is_refused) {
-        ask(node, &mut held).await;
+        ask(node, claims, &mut held).await;
     }
-    let hits = |claim: &Option<Claim<'_>>| claim.as_ref().map_or(Hits::Listed, |claim| claim.hits);
-    held.into_iter().zip(claims).map(|(held, claim)| held.seen_only(hits(claim))).collect()
+    held
 }
 
 fn look<L: Ledger + Slots + 'static>(node: &Node<L>, claim: Option<&Claim<'_>>) -> Held {
     let Some(claim) = claim.filter(|claim| !matches!(claim.hits, Hits::Returned(_))) else {
         return Held::Free;
     };
+    if is_peek(claim) {
+        return node.glance(&claim.request()).map_or_else(Held::Unasked, Held::seen);
+    }
     match node.check_owned(&claim.request()) {
         Ok(permit) => Held::Paid(permit),
         Err(NotYet::Refused(decision)) => Held::Refused(decision),
@@ -68,15 +67,20 @@ fn look<L: Ledger + Slots + 'static>(node: &Node<L>, claim: Option<&Claim<'_>>) 
     }
 }
 
-async fn ask<L: Ledger + Slots + 'static>(node: &Node<L>, held: &mut [Held]) {
-    let waiting = held.iter_mut().filter(|held| matches!(held, Held::Unasked(_)));
-    let answers = waiting.map(async |held| {
+async fn ask<L: Ledger + Slots + 'static>(node: &Node<L>, claims: &[Option<Claim<'_>>], held: &mut [Held]) {
+    let waiting = held.iter_mut().zip(claims).filter(|(held, _)| matches!(held, Held::Unasked(_)));
+    let answers = waiting.map(async |(held, claim)| {
         if let Held::Unasked(miss) = std::mem::replace(held, Held::Free) {
-            *held = match node.wait(miss).await {
-                Ok(permit) => Held::Paid(permit),
-                Err(decision) => Held::Refused(decision),
+            *held = if claim.as_ref().is_some_and(is_peek) {
+                Held::seen(node.look(miss).await)
+            } else {
+                node.wait(miss).await.map_or_else(Held::Refused, Held::Paid)
             };
         }
     });
     join_all(answers).await;
+}
+
+fn is_peek(claim: &Claim<'_>) -> bool {
+    matches!(claim.hits, Hits::Peek)
 }

@@ -7,6 +7,9 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use support::{memory, node, serve, still};
 use tollgate_config::rls::{Headers, Rls, Unmatched};
+use tollgate_core::id::ClusterId;
+use tollgate_core::units::Tokens;
+use tollgate_ledger::Ledger;
 use tollgate_rls::Handle;
 use tollgate_rls::api::{
     Client, Code, Entry, RateLimitDescriptor, RateLimitRequest, RateLimitResponse, SERVICE,
@@ -92,6 +95,31 @@ async fn hits_of_nothing_only_look_and_negative_ones_give_back() {
     assert_eq!(code(returning(u64::MAX)).await, Code::Ok);
     assert_eq!(code(costing("ten", 10)).await, Code::Ok);
     assert_eq!(code(costing("ten", 1)).await, Code::OverLimit);
+}
+
+#[tokio::test(start_paused = true)]
+async fn p05_a_look_borrows_nothing() {
+    let _still = still();
+    let node = node(memory());
+    let service = serve(&node, Rls::default());
+    let code = async |cost| ask(&service, vec![costing("debtor", cost)]).await.unwrap().overall_code();
+    let debt = async || {
+        let apps = node.ledger().apps(&ClusterId::new("c").unwrap(), None, 256).await.unwrap();
+        let debtor = apps.into_iter().find(|app| *app.policy.policy.app == *"debtor").unwrap();
+        debtor.account.loan.debt
+    };
+    assert_eq!(code(1).await, Code::Ok);
+    // Until the next report the ledger need not be asked again, by whomever.
+    tokio::time::advance(Duration::from_millis(200)).await;
+    for _ in 0..3 {
+        assert_eq!(code(0).await, Code::OverLimit);
+    }
+    assert_eq!(debt().await, Tokens::ZERO);
+    tokio::time::advance(Duration::from_secs(1)).await;
+    assert_eq!(code(5).await, Code::Ok, "whoever needs it may borrow");
+    assert!(debt().await > Tokens::ZERO);
+    let counts = node.app("debtor").unwrap().counts();
+    assert_eq!((counts.refused.iter().sum::<u64>(), counts.rolled_back), (0, 0));
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use alone::Saving;
 
 use super::alarm::Alarm;
 use super::job::{Outcome, Refused};
+use super::onlookers::Onlookers;
 use crate::app::App;
 use crate::dry::Spell;
 use crate::permit::Permit;
@@ -58,6 +59,7 @@ pub(super) struct Lease<T> {
     waiting: VecDeque<Waiting<T>>,
     /// What all of `waiting` cost.
     need: Tokens,
+    pub(super) onlookers: Onlookers<T>,
     demand: Demand,
     /// What was granted, as a rate.
     share: Demand,
@@ -114,6 +116,7 @@ impl<T> Lease<T> {
             saving: Saving::default(),
             waiting: VecDeque::new(),
             need: Tokens::ZERO,
+            onlookers: Onlookers::new(),
             demand: Demand::new(now),
             share: Demand::new(now),
             by_operation: Default::default(),
@@ -141,12 +144,12 @@ impl<T> Lease<T> {
     }
 
     pub(super) fn is_waited_for(&self) -> bool {
-        !self.waiting.is_empty()
+        !self.waiting.is_empty() || !self.onlookers.is_empty()
     }
 
     /// Whether there is nothing left to report, to give back or to wait for.
     pub(super) fn is_over(&self, now: Nanos) -> bool {
-        self.waiting.is_empty()
+        !self.is_waited_for()
             && self.base.is_zero()
             && self.carry.is_zero()
             && self.returning.is_zero()
@@ -170,7 +173,7 @@ impl<T> Lease<T> {
     pub(super) fn has_news(&self, stock: &Stock, now: Nanos) -> bool {
         let (held, target) = (self.app.held(), self.target(stock, now));
         let is_settled = self.is_known
-            && self.waiting.is_empty()
+            && !self.is_waited_for()
             && self.carry.is_zero()
             && self.returning.is_zero()
             && self.minted.is_zero()
@@ -194,14 +197,17 @@ impl<T> Lease<T> {
         self.collect_owed();
         self.collect_withheld();
         let target = self.target(stock, now);
-        if self.waiting.is_empty() {
+        if !self.is_waited_for() {
             self.give_back(self.surplus(target));
         }
         let entry = self.account(alarm, now);
         self.observe(entry.spent, now);
         let terms = self.app.terms();
         let is_wanted = terms.policy.enabled;
-        let want = if is_wanted { self.target(stock, now).minus(entry.holding) } else { Tokens::ZERO };
+        // Those who wait are served first.
+        let looked_for = self.onlookers.ask().map_or(Tokens::ZERO, |largest| self.need.plus(largest));
+        let target = self.target(stock, now).max(looked_for);
+        let want = if is_wanted { target.minus(entry.holding) } else { Tokens::ZERO };
         Entry { need: self.need.minus(entry.holding), want, ..entry }
     }
 

@@ -6,6 +6,7 @@ mod alarm;
 mod calm;
 mod job;
 mod lease;
+mod onlookers;
 mod outage;
 mod policies;
 mod report;
@@ -289,6 +290,28 @@ impl<T> Desk<T> {
         Asked::Waiting
     }
 
+    /// Somebody looks what would become of a request that the purse could not pay. Nothing is paid for it, nor borrowed.
+    pub fn foresee(&mut self, app: &Arc<App>, price: Price, ticket: T, now: Nanos) -> Asked<T> {
+        if self.phase != Phase::Open {
+            return Asked::Refused(local(Retry::NOW), ticket);
+        }
+        let alone = self.is_cut_off(now).then(|| self.alone(now));
+        let lease = self.leases.entry(app.id().clone()).or_insert_with(|| Lease::new(Arc::clone(app), now));
+        if let Some(alone) = alone {
+            lease.mint(price.tokens(), alone.alarm, now);
+            if price.tokens() <= app.held() {
+                return Asked::Passed(Permit::seen(Arc::clone(app), price).by(Tier::Fallback), ticket);
+            }
+            return Asked::Refused(lease.foretell_alone(price.tokens(), Tokens::ZERO, alone), ticket);
+        }
+        if let Err(ticket) = lease.onlookers.join(ticket, price) {
+            return Asked::Refused(local(Retry::after(self.next_sync.since(now))), ticket);
+        }
+        self.urgent.insert(app.id().clone());
+        self.bell.ring();
+        Asked::Waiting
+    }
+
     /// What is to be said to the ledger now, if anything. Until its answer or failure comes, nothing else is.
     pub fn next_job(&mut self, now: Nanos) -> Option<Job> {
         self.bell.answer();
@@ -382,6 +405,7 @@ impl<T> Desk<T> {
         self.phase = Phase::Closing;
         for lease in self.leases.values_mut() {
             lease.refuse(local(Retry::NOW), out);
+            lease.onlookers.warn_all(|_| local(Retry::NOW), out);
         }
         self.urgent.clear();
         self.bell.ring();

@@ -39,6 +39,7 @@ impl<T> Desk<T> {
             let Some(lease) = self.leases.get_mut(&id) else { continue };
             if lease.is_waited_for() {
                 lease.serve_alone(alone, out);
+                lease.tell_onlookers_alone(alone, out);
             }
             if lease.is_returning() {
                 self.urgent.insert(id);

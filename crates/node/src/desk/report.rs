@@ -7,11 +7,12 @@ use crate::app::{App, Retry};
 use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
+use tollgate_core::cost::Price;
 use tollgate_core::decision::Tier;
 use tollgate_core::emergency;
 use tollgate_core::id::AppId;
 use tollgate_core::reason::Reason;
-use tollgate_core::units::{Nanos, Tokens};
+use tollgate_core::units::{Nanos, Ratio, Tokens};
 use tollgate_ledger::protocol::{Entry, Granted, Sync, SyncReply};
 
 /// The most applications in one report. With more, those that are urgent go first and the others take turns.
@@ -119,6 +120,11 @@ impl<T> Desk<T> {
         self.epoch = reply.epoch;
         self.cut = reply.cut;
         self.follow_emergency(Alarm::told(reply, now));
+        if !is_late {
+            for (entry, granted) in limbo.sync.entries.iter().zip(&reply.entries) {
+                self.tell_onlookers(&entry.app, granted, now, out);
+            }
+        }
         self.reading.hint(reply.version);
     }
 
@@ -163,6 +169,8 @@ impl<T> Desk<T> {
                 lease.refuse(Refused { reason, tier: tier_of(reason), retry }, out);
                 lease.run_dry(reason, need, pause, wait, now);
             }
+            // Whoever needs it may borrow: a look says nothing about that.
+            None if !lease.onlookers.is_empty() => {}
             // Nothing is left, and little will have come up before the next report.
             None if lease.is_scarce() => {
                 lease.run_dry(Reason::AppExhausted, Tokens::ZERO, pause, Some(pause), now);
@@ -171,6 +179,20 @@ impl<T> Desk<T> {
         }
         if !lease.is_waited_for() && !lease.is_returning() {
             self.urgent.remove(&entry.app);
+        }
+    }
+
+    /// Tells those who only look what the ledger had, when all who need it have been served and what goes back is out of the purse.
+    fn tell_onlookers(&mut self, app: &AppId, granted: &Granted, now: Nanos, out: &mut Vec<Outcome<T>>) {
+        let (pause, is_emergency) = (self.next_sync.since(now), self.alarm.is_on(now));
+        let Some(lease) = self.leases.get_mut(app).filter(|lease| !lease.onlookers.is_empty()) else {
+            return;
+        };
+        lease.onlookers.tell(&lease.app, Tier::App, out);
+        let why = |price: &Price| foretold(&lease.app, price.tokens(), granted, is_emergency, pause);
+        lease.onlookers.warn(why, out);
+        if !lease.is_waited_for() && !lease.is_returning() {
+            self.urgent.remove(app);
         }
     }
 
@@ -261,6 +283,25 @@ impl<T> Desk<T> {
         self.limbo = Some(Limbo { sync: sync.clone(), is_last, sent: now });
         sync
     }
+}
+
+/// Why a request of that cost would be refused, as far as an answer tells to which nothing was needed: were it made, a loan might
+/// help it.
+fn foretold(app: &App, cost: Tokens, granted: &Granted, is_emergency: bool, pause: Nanos) -> Refused {
+    let quota = app.terms().policy.quota;
+    let is_there = granted.remaining.plus(app.held()) >= cost;
+    let reason = match granted.refusal {
+        Some(reason) => reason,
+        None if is_emergency && emergency::ratio(quota.priority) == Ratio::ZERO => Reason::EmergencyBlocked,
+        None if is_emergency => Reason::EmergencyQuotaExceeded,
+        None if is_there => Reason::ClusterExhausted,
+        None => Reason::AppExhausted,
+    };
+    let is_lasting = matches!(reason, Reason::AppDisabled | Reason::UnknownApp | Reason::EmergencyBlocked);
+    let missing = cost.minus(app.held());
+    let wait = quota.guaranteed.time_to_mint(missing).filter(|_| cost <= quota.burst && !is_lasting);
+    let retry = wait.map_or(Retry::NEVER, |wait| Retry::after(nanos(wait).max(pause)));
+    Refused { reason, tier: tier_of(reason), retry }
 }
 
 /// Who says no for that reason.

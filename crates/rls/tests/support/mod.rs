@@ -27,6 +27,7 @@ pub(crate) fn policy() -> Policy {
             {"id": "hundred", "guaranteed_quota": 100, "burst_quota": 100, "borrow": false},
             {"id": "plenty", "guaranteed_quota": 1_000, "burst_quota": 1_000, "borrow": false},
             {"id": "shadow", "guaranteed_quota": 1, "burst_quota": 1, "borrow": false, "shadow": true},
+            {"id": "debtor", "guaranteed_quota": 1, "burst_quota": 1},
             {"id": "open", "guaranteed_quota": 100, "burst_quota": 100, "fail_open_tokens": 50, "borrow": false},
             {"id": "closed", "guaranteed_quota": 100, "burst_quota": 100, "outage": "closed", "borrow": false},
         ],

@@ -2,6 +2,7 @@
 
 use super::super::alarm::Alarm;
 use super::super::job::{Outcome, Refused};
+use super::super::onlookers::Onlookers;
 use super::Lease;
 use crate::app::Retry;
 use tollgate_core::decision::Tier;
@@ -72,9 +73,31 @@ impl<T> Lease<T> {
         self.need = Tokens::ZERO;
     }
 
-    /// Why a request is refused without the ledger, and when to come back: when what it costs has been minted, and what those cost
-    /// who were there before.
+    /// Tells those who only look what would become of them.
+    pub(in crate::desk) fn tell_onlookers_alone(&mut self, alone: Alone, out: &mut Vec<Outcome<T>>) {
+        let mut onlookers = std::mem::replace(&mut self.onlookers, Onlookers::new());
+        onlookers.tell(&self.app, Tier::Fallback, out);
+        onlookers.warn_all(|price| self.foretell_alone(price.tokens(), Tokens::ZERO, alone), out);
+    }
+
+    /// Refuses a request without the ledger. If it will be paid for some time, that is saved up for it until then.
     pub(in crate::desk) fn refuse_alone(&mut self, cost: Tokens, ahead: Tokens, alone: Alone) -> Refused {
+        if let Some(wait) = self.wait_alone(cost, ahead, alone) {
+            self.save(cost, alone.now.plus(wait).plus(GRACE), alone.now);
+        }
+        self.foretell_alone(cost, ahead, alone)
+    }
+
+    /// How long until what a request costs has been minted, and what those cost who were there before; `None` if it never will be.
+    fn wait_alone(&self, cost: Tokens, ahead: Tokens, alone: Alone) -> Option<Nanos> {
+        let rate = self.fallback(alone.alarm, alone.now);
+        let may_be_held = cost <= rate.per_one_second().max(self.app.terms().policy.quota.burst);
+        let missing = cost.plus(ahead).minus(self.app.held());
+        rate.time_to_mint(missing).filter(|_| may_be_held).map(Nanos::from)
+    }
+
+    /// Why a request is refused without the ledger, and when to come back.
+    pub(in crate::desk) fn foretell_alone(&self, cost: Tokens, ahead: Tokens, alone: Alone) -> Refused {
         let Alone { alarm, trouble, now } = alone;
         let policy = &self.app.terms().policy;
         let because = |reason, retry| Refused { reason, tier: Tier::Fallback, retry };
@@ -88,12 +111,8 @@ impl<T> Lease<T> {
         if cost > rate.per_one_second().max(policy.quota.burst) {
             return because(Reason::LocalExhausted, Retry::NEVER);
         }
-        let missing = cost.plus(ahead).minus(self.app.held());
-        let Some(wait) = rate.time_to_mint(missing).map(Nanos::from) else {
-            return because(Reason::LocalExhausted, Retry::after(SOON));
-        };
-        self.save(cost, now.plus(wait).plus(GRACE), now);
-        because(Reason::LocalExhausted, Retry::after(wait))
+        let wait = self.wait_alone(cost, ahead, alone);
+        because(Reason::LocalExhausted, Retry::after(wait.unwrap_or(SOON)))
     }
 
     /// Of several the largest counts.
