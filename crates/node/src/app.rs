@@ -429,6 +429,10 @@ impl Retry {
     pub(crate) const NEVER: Self = Self(None);
     pub(crate) const NOW: Self = Self::after(Nanos::ZERO);
 
+    pub(crate) const fn of(wait: Option<Millis>) -> Self {
+        Self(wait)
+    }
+
     /// Rounded up: whoever comes back then must not be early.
     pub(crate) const fn after(wait: Nanos) -> Self {
         Self(Some(Millis::new(wait.get().div_ceil(1_000_000))))

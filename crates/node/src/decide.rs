@@ -1,6 +1,7 @@
 //! What becomes of a request between the purse and the desk, for whoever drives a desk without a runtime.
 
 use crate::app::{App, Retry};
+use crate::connection;
 use crate::desk::{Refused, tier_of};
 use crate::permit::Permit;
 use std::sync::Arc;
@@ -53,6 +54,18 @@ impl App {
             return self.decision(Verdict::Shadowed(reason), tier, price, Retry::NOW);
         }
         self.decision(Verdict::Refused(reason), tier, price, retry)
+    }
+
+    /// Refuses a request that found no room for its connection, or lets it pass in shadow mode: then it is still to be paid, and
+    /// counted by that.
+    pub(crate) fn crowd_out(&self, price: Price, refused: &connection::Refused) -> Decision {
+        let reason = refused.reason;
+        let retry = Retry::of(refused.retry_after);
+        if !self.is_shadow() {
+            // More tokens would not have helped: this is no demand for them.
+            self.counters().refused(reason, Tokens::ZERO, false);
+        }
+        self.foretell(price, Refused { reason, tier: tier_of(reason), retry })
     }
 
     /// Refuses a request, or lets it pass in shadow mode.

@@ -242,6 +242,12 @@ impl<L: Ledger + Slots + 'static> Node<L> {
         }
     }
 
+    /// What is decided about a request of an application that may have no connection more: it is refused, or passes in shadow mode.
+    pub fn crowd_out(&self, app: &App, request: &Request<'_>, refused: &connection::Refused) -> Decision {
+        let price = request.price(|| app.price(request.operation, request.bytes));
+        app.crowd_out(price, refused)
+    }
+
     /// Gives back what requests of an application were charged and turned out not to need, where nobody holds their permits
     /// any more. No more comes back than passed at this node, nor than the application may have at once. Returns how much
     /// did, in whole tokens.

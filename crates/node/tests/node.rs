@@ -11,13 +11,13 @@ use support::{
 use tokio::time::{Instant, sleep};
 use tollgate_config::Policy;
 use tollgate_core::cost::{Operation, Price};
-use tollgate_core::decision::{Decision, Verdict};
+use tollgate_core::decision::{Decision, Tier, Verdict};
 use tollgate_core::id::{AppId, NodeId};
 use tollgate_core::reason::Reason;
 use tollgate_core::units::{Millis, Rate, Tokens};
 use tollgate_ledger::protocol::{Carry, PutApp, Sync};
 use tollgate_ledger::{Ledger, Slots};
-use tollgate_node::{Node, NotYet, Request, Setup, Spending, desk, wall};
+use tollgate_node::{Node, NotYet, Request, Setup, Spending, connection, desk, wall};
 
 fn reason(decision: &Decision) -> Reason {
     decision.verdict.reason().unwrap()
@@ -779,4 +779,20 @@ async fn whoever_looks_without_a_ledger_sees_what_the_node_lets_through() {
     assert!(!verdict(get("closed")).await.passes());
     ledger.feel(Mood::Silent);
     assert_eq!(verdict(get("a")).await, Verdict::Allowed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_connection_is_a_decision_and_no_demand_for_tokens() {
+    let node = start(memory());
+    let reason = Reason::AppLimitExceeded;
+    let in_a_second = Some(Millis::from_secs(1));
+    let refused = connection::Refused { reason, limit: 1, current: 1, retry_after: in_a_second };
+    let (app, ghost) = (node.app("a").unwrap(), node.app("shadow").unwrap());
+    let decision = node.crowd_out(&app, &get("a").with_cost(7), &refused);
+    assert_eq!((decision.verdict, decision.tier), (Verdict::Refused(reason), Tier::App));
+    assert_eq!((decision.retry_after, decision.price.cost()), (in_a_second, 7));
+    assert_eq!((app.counts().refused_for(reason), app.counts().refused_cost), (1, 0));
+    // What passes is counted when it is paid.
+    assert_eq!(node.crowd_out(&ghost, &get("shadow"), &refused).verdict, Verdict::Shadowed(reason));
+    assert_eq!(ghost.counts().shadowed.iter().sum::<u64>(), 0);
 }

@@ -52,6 +52,14 @@ fn strangers_are_counted_as_whoever_was_named_for_them() {
     assert_eq!((answer.status, answer.header("x-ratelimit-limit")), (200, "3"));
 }
 
+/// What is told about the decision that an answer names.
+fn explain(tollgate: &Tollgate, answer: &Reply) -> serde_json::Value {
+    let path = format!("GET /v1/decisions/{}", answer.header("x-tollgate-decision"));
+    let explained = ask(tollgate.check, &path, &[], "");
+    assert_eq!(explained.status, 200, "{explained:?} of {answer:?}");
+    explained.json()
+}
+
 #[test]
 fn shadow_mode_lets_pass_and_marks() {
     let upstream = Upstream::start();
@@ -64,6 +72,8 @@ fn shadow_mode_lets_pass_and_marks() {
     eventually("the hanging request", || upstream.requests() == 1);
     let crowded = get();
     assert_eq!((crowded.status, crowded.header("x-tollgate-shadow")), (200, "app_limit_exceeded"));
+    let explained = explain(&tollgate, &crowded);
+    assert_eq!((&explained["reason"], &explained["allowed"]), (&"app_limit_exceeded".into(), &true.into()));
     drop(first);
     eventually("there is room, and nothing to pay with", || {
         let marked = get();
@@ -91,6 +101,10 @@ fn connections_are_limited_and_freed() {
     assert_eq!(refused.header("x-connection-current"), "2");
     assert_eq!(refused.header("x-connection-remaining"), "0");
     assert_eq!(refused.json()["reason"], "app_limit_exceeded");
+    assert_eq!(refused.json()["decision_id"], refused.header("x-tollgate-decision"));
+    let explained = explain(&tollgate, &refused);
+    assert_eq!((&explained["reason"], &explained["allowed"]), (&"app_limit_exceeded".into(), &false.into()));
+    assert_eq!((&explained["app"], &explained["retry_after_ms"]), (&"narrow".into(), &1_000.into()));
     drop((first, second));
     eventually("room again", || get().status == 200);
 }

@@ -1,8 +1,7 @@
-use super::Room;
+use super::{Marked, Room};
 use crate::gate::{BodySize, Receipt, Ticket, Traffic};
 use http::{HeaderMap, HeaderValue};
 use tollgate_core::cost::Price;
-use tollgate_core::reason::Reason;
 use tollgate_core::units::Nanos;
 use tollgate_node::answer::{self, SHADOW};
 use tollgate_node::connection::Guard;
@@ -18,22 +17,22 @@ pub struct TollReceipt {
     permit: Permit,
     body: BodySize,
     /// Only shadow mode let it in without room.
-    crowded: Option<Reason>,
+    marked: Option<Marked>,
     /// Held for as long as the request lasts.
     _guard: Option<Guard>,
 }
 
 impl TollTicket {
     pub(super) fn new(permit: Permit, room: Room, body: BodySize) -> Self {
-        let (guard, crowded) = match room {
+        let (guard, marked) = match room {
             // The guard ends with the request, and every phase of a request has an end: it needs no signs of life.
             Ok(guard) => {
                 guard.touch(Nanos::MAX);
                 (Some(guard), None)
             }
-            Err(reason) => (None, Some(reason)),
+            Err(crowded) => (None, Some(crowded)),
         };
-        Self(TollReceipt { permit, body, crowded, _guard: guard })
+        Self(TollReceipt { permit, body, marked, _guard: guard })
     }
 }
 
@@ -64,8 +63,9 @@ impl TollReceipt {
 impl Receipt for TollReceipt {
     fn decorate(&self, headers: &mut HeaderMap) {
         answer::describe(self.permit.app().id(), &self.permit.decision(), wall(), headers);
-        if let Some(reason) = self.crowded {
+        if let Some((reason, id)) = self.marked {
             headers.insert(SHADOW, HeaderValue::from_static(reason.code()));
+            answer::name(id, headers);
         }
     }
 

@@ -16,7 +16,7 @@ use tollgate_core::reason::Reason;
 use tollgate_ledger::{Ledger, Slots};
 use tollgate_node::answer::Answer;
 use tollgate_node::connection::{self, Denied, Guard};
-use tollgate_node::{App, Node, NotYet, Permit, Request, TraceParent, wall};
+use tollgate_node::{App, DecisionId, Node, NotYet, Permit, Request, TraceParent, wall};
 
 /// Asks a node about every request: is there room for one more of its application, and can it pay. What can be
 /// decided in memory is decided at once.
@@ -37,7 +37,10 @@ struct Question {
 }
 
 /// A request that has room, or was let in without because its application is in shadow mode.
-type Room = Result<Guard, Reason>;
+type Room = Result<Guard, Marked>;
+
+/// Why a request would not have passed but for shadow mode, and the name of that decision.
+type Marked = (Reason, DecisionId);
 
 impl<L> Toll<L> {
     /// A gate that asks this node.
@@ -64,8 +67,10 @@ impl<L: Ledger + Slots + 'static> Gate for Toll<L> {
         };
         let room = match self.0.try_connect(&app, question.client) {
             Ok(guard) => Ok(guard),
-            Err(Denied::Refused(refused)) if app.terms().policy.shadow => Err(refused.reason),
-            Err(Denied::Refused(refused)) => return Admission::Decided(no_room(&refused)),
+            Err(Denied::Refused(refused)) => match self.crowd_out(&app, &refused, question.within(request)) {
+                Ok(crowded) => Err(crowded),
+                Err(refusal) => return Admission::Decided(Verdict::Refuse(refusal)),
+            },
             Err(Denied::NoSlot) => {
                 return Admission::Waiting(self.ask_for_room(app, question.within(request)));
             }
@@ -92,8 +97,10 @@ impl<L: Ledger + Slots + 'static> Toll<L> {
         Box::pin(async move {
             let room = match toll.0.connect(app.id(), question.client).await {
                 Ok(guard) => Ok(guard),
-                Err(refused) if app.terms().policy.shadow => Err(refused.reason),
-                Err(refused) => return no_room(&refused),
+                Err(refused) => match toll.crowd_out(&app, &refused, question) {
+                    Ok(crowded) => Err(crowded),
+                    Err(refusal) => return Verdict::Refuse(refusal),
+                },
             };
             let decided = match toll.0.check_of(&app, &question.request(&app)) {
                 Ok(permit) => Ok(permit),
@@ -117,6 +124,18 @@ impl<L: Ledger + Slots + 'static> Toll<L> {
         }
     }
 
+    /// There is no room for a request: it is refused, unless its application is in shadow mode.
+    fn crowd_out(
+        &self,
+        app: &App,
+        refused: &connection::Refused,
+        question: Question,
+    ) -> Result<Marked, Box<Refusal>> {
+        let decision = self.0.crowd_out(app, &question.request(app), refused);
+        let id = self.0.record_within(app.id(), &decision, question.parent);
+        if decision.verdict.passes() { Ok((refused.reason, id)) } else { Err(no_room(refused, Some(id))) }
+    }
+
     fn refuse(&self, app: &App, decision: &Decision, question: Question) -> Verdict<TollTicket> {
         refusal(app.id(), self.0.record_within(app.id(), decision, question.parent), decision)
     }
@@ -129,7 +148,7 @@ impl<L: Ledger + Slots + 'static> Toll<L> {
                 refusal(name, self.0.record_within(name, &decision, question.parent), &decision)
             }
             // It became known in this very moment.
-            Ok(_) | Err(NotYet::Miss(_)) => no_room(&connection::Refused::UNKNOWN_APP),
+            Ok(_) | Err(NotYet::Miss(_)) => Verdict::Refuse(no_room(&connection::Refused::UNKNOWN_APP, None)),
         }
     }
 }
@@ -150,12 +169,12 @@ impl Question {
     }
 }
 
-fn refusal(app: &str, id: tollgate_node::DecisionId, decision: &Decision) -> Verdict<TollTicket> {
+fn refusal(app: &str, id: DecisionId, decision: &Decision) -> Verdict<TollTicket> {
     Verdict::Refuse(Box::new(Answer::refusal(app, decision, Some(id), wall()).into()))
 }
 
-fn no_room(refused: &connection::Refused) -> Verdict<TollTicket> {
-    Verdict::Refuse(Box::new(Answer::connection(refused).into()))
+fn no_room(refused: &connection::Refused, id: Option<DecisionId>) -> Box<Refusal> {
+    Box::new(Answer::connection(refused, id).into())
 }
 
 impl From<Answer> for Refusal {

@@ -57,22 +57,17 @@ impl Answer {
         answer.content.remaining = Some(decision.remaining.floor());
         answer.content.cost = decision.price.cost();
         answer.content.limit = Some(decision.limit.floor());
-        let digits = id.map(DecisionId::hex);
-        answer.content.decision_id = digits;
-        if let Some(digits) = digits {
-            set_name(digits, &mut answer.headers);
-        }
-        answer
+        answer.named(id)
     }
 
-    /// The answer to a request whose connection was refused.
-    pub fn connection(refused: &connection::Refused) -> Self {
+    /// The answer to a request whose connection was refused. A decision that was recorded has a name.
+    pub fn connection(refused: &connection::Refused, id: Option<DecisionId>) -> Self {
         let mut answer = Self::new(refused.reason, refused.retry_after);
         describe_connections(refused, &mut answer.headers);
         answer.content.remaining = Some(refused.remaining());
         answer.content.limit = Some(refused.limit);
         answer.content.current = Some(refused.current);
-        answer
+        answer.named(id)
     }
 
     /// The answer to a request that makes no sense.
@@ -89,6 +84,14 @@ impl Answer {
             _ => Reason::RedisConnectionFailed,
         };
         Self::new(reason, Some(Millis::from_secs(1)))
+    }
+
+    fn named(mut self, id: Option<DecisionId>) -> Self {
+        if let Some(digits) = id.map(DecisionId::hex) {
+            self.content.decision_id = Some(digits);
+            set_name(digits, &mut self.headers);
+        }
+        self
     }
 
     fn new(reason: Reason, retry_after: Option<Millis>) -> Self {

@@ -96,7 +96,7 @@ fn a_connection_is_refused_with_its_numbers() {
         current: 1_200,
         retry_after: Some(Millis::from_secs(1)),
     };
-    let answer = Answer::connection(&refused);
+    let answer = Answer::connection(&refused, None);
     assert_eq!((answer.status.as_u16(), field(&answer.headers, "retry-after")), (429, "1"));
     assert_eq!(field(&answer.headers, "x-connection-limit"), "1000");
     assert_eq!(field(&answer.headers, "x-connection-current"), "1200");

@@ -307,9 +307,11 @@ fn foretold(app: &App, cost: Tokens, granted: &Granted, is_emergency: bool, paus
 /// Who says no for that reason.
 pub(crate) const fn tier_of(reason: Reason) -> Tier {
     match reason {
-        Reason::AppExhausted | Reason::BorrowLimitExceeded | Reason::AppDisabled | Reason::UnknownApp => {
-            Tier::App
-        }
+        Reason::AppExhausted
+        | Reason::BorrowLimitExceeded
+        | Reason::AppDisabled
+        | Reason::UnknownApp
+        | Reason::AppLimitExceeded => Tier::App,
         Reason::LocalExhausted | Reason::InvalidInput => Tier::Node,
         _ => Tier::Cluster,
     }
