@@ -83,6 +83,12 @@ impl<P: Payer> Permit<P> {
         &self.price
     }
 
+    /// Why it would not pass, were it not for shadow mode.
+    #[inline]
+    pub const fn shadowed(&self) -> Option<Reason> {
+        self.shadowed
+    }
+
     /// The answer, with everything a person may ask about it.
     pub fn decision(&self) -> Decision {
         let verdict = self.shadowed.map_or(Verdict::Allowed, Verdict::Shadowed);

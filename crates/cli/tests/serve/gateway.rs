@@ -72,13 +72,21 @@ fn shadow_mode_lets_pass_and_marks() {
     eventually("the hanging request", || upstream.requests() == 1);
     let crowded = get();
     assert_eq!((crowded.status, crowded.header("x-tollgate-shadow")), (200, "app_limit_exceeded"));
-    let explained = explain(&tollgate, &crowded);
-    assert_eq!((&explained["reason"], &explained["allowed"]), (&"app_limit_exceeded".into(), &true.into()));
     drop(first);
+    let mut marked = get();
     eventually("there is room, and nothing to pay with", || {
-        let marked = get();
+        marked = get();
         (marked.status, marked.header("x-tollgate-shadow")) == (200, "app_exhausted")
     });
+    for (answer, reason) in [(marked, "app_exhausted"), (crowded, "app_limit_exceeded")] {
+        let explained = explain(&tollgate, &answer);
+        assert_eq!(
+            (&explained["reason"], &explained["allowed"]),
+            (&reason.into(), &true.into()),
+            "{explained}"
+        );
+        assert_eq!(explained["app"], "ghost");
+    }
 }
 
 #[test]

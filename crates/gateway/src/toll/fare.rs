@@ -1,4 +1,4 @@
-use super::{Marked, Room};
+use super::Marked;
 use crate::gate::{BodySize, Receipt, Ticket, Traffic};
 use http::{HeaderMap, HeaderValue};
 use tollgate_core::cost::Price;
@@ -16,22 +16,18 @@ pub struct TollTicket(TollReceipt);
 pub struct TollReceipt {
     permit: Permit,
     body: BodySize,
-    /// Only shadow mode let it in without room.
+    /// Only shadow mode lets it pass.
     marked: Option<Marked>,
     /// Held for as long as the request lasts.
     _guard: Option<Guard>,
 }
 
 impl TollTicket {
-    pub(super) fn new(permit: Permit, room: Room, body: BodySize) -> Self {
-        let (guard, marked) = match room {
-            // The guard ends with the request, and every phase of a request has an end: it needs no signs of life.
-            Ok(guard) => {
-                guard.touch(Nanos::MAX);
-                (Some(guard), None)
-            }
-            Err(crowded) => (None, Some(crowded)),
-        };
+    pub(super) fn new(permit: Permit, guard: Option<Guard>, body: BodySize, marked: Option<Marked>) -> Self {
+        // The guard ends with the request, and every phase of a request has an end: it needs no signs of life.
+        if let Some(guard) = &guard {
+            guard.touch(Nanos::MAX);
+        }
         Self(TollReceipt { permit, body, marked, _guard: guard })
     }
 }

@@ -76,7 +76,10 @@ impl<L: Ledger + Slots + 'static> Gate for Toll<L> {
             }
         };
         match self.0.check_of(&app, &question.request(&app)) {
-            Ok(permit) => Admission::Decided(Verdict::Pass(TollTicket::new(permit, room, question.body))),
+            Ok(permit) => {
+                let question = if permit.shadowed().is_some() { question.within(request) } else { question };
+                Admission::Decided(self.pass(permit, room, question))
+            }
             Err(NotYet::Refused(decision)) => {
                 Admission::Decided(self.refuse(&app, &decision, question.within(request)))
             }
@@ -119,9 +122,21 @@ impl<L: Ledger + Slots + 'static> Toll<L> {
         question: Question,
     ) -> Verdict<TollTicket> {
         match decided {
-            Ok(permit) => Verdict::Pass(TollTicket::new(permit, room, question.body)),
+            Ok(permit) => self.pass(permit, room, question),
             Err(decision) => self.refuse(app, &decision, question),
         }
+    }
+
+    /// Lets a request pass. Whatever passes only by shadow mode is recorded, as it would be had it been refused.
+    fn pass(&self, permit: Permit, room: Room, question: Question) -> Verdict<TollTicket> {
+        let (guard, marked) = match room {
+            Ok(guard) => {
+                let record = || self.0.record_within(permit.app().id(), &permit.decision(), question.parent);
+                (Some(guard), permit.shadowed().map(|reason| (reason, record())))
+            }
+            Err(crowded) => (None, Some(crowded)),
+        };
+        Verdict::Pass(TollTicket::new(permit, guard, question.body, marked))
     }
 
     /// There is no room for a request: it is refused, unless its application is in shadow mode.
