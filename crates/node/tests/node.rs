@@ -734,6 +734,24 @@ async fn p05_whoever_only_looks_borrows_nothing() {
     assert_balanced(node.ledger()).await;
 }
 
+/// What it asks for in advance is never lent, and leaves nothing behind: that must not keep those out who come next.
+#[tokio::test(start_paused = true)]
+async fn p05_as_long_as_more_may_be_borrowed_nobody_is_refused() {
+    let policy = json!({
+        "clusters": [{"id": "c", "capacity": 100_000}],
+        "apps": [{"id": "debtor", "guaranteed_quota": 10, "burst_quota": 10, "max_borrow": 1_000}],
+    });
+    let node = Node::start(memory(), setup("n"), &Policy::from_value(&policy).unwrap());
+    for _ in 0..400 {
+        node.admit(&get("debtor")).await.unwrap().keep();
+        sleep(millis(5)).await;
+    }
+    sleep(millis(300)).await;
+    let after = view(node.ledger(), "debtor").await;
+    assert!(after.account.loan.borrowed >= Tokens::whole(300), "{after:?}");
+    assert_balanced(node.ledger()).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_is_foreseen_comes_true() {
     let node = start(memory());

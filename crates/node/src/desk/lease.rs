@@ -290,6 +290,12 @@ impl<T> Lease<T> {
         self.is_scarce
     }
 
+    /// Whether a request that waits may be lent what is missing. What is asked for in advance never is, so that only the answer to a
+    /// request tells when there is an end to it.
+    pub(super) fn may_borrow(&self) -> bool {
+        self.app.terms().policy.quota.loan.automatic
+    }
+
     /// Whoever needs that much need not ask for the time of `pause`, and is told to come back after `wait`.
     pub(super) fn run_dry(
         &self,

@@ -171,8 +171,8 @@ impl<T> Desk<T> {
             }
             // Whoever needs it may borrow: a look says nothing about that.
             None if !lease.onlookers.is_empty() => {}
-            // Nothing is left, and little will have come up before the next report.
-            None if lease.is_scarce() => {
+            // Nothing is left, little will have come up before the next report, and nothing is lent.
+            None if lease.is_scarce() && !lease.may_borrow() => {
                 lease.run_dry(Reason::AppExhausted, Tokens::ZERO, pause, Some(pause), now);
             }
             None => lease.flow(),
