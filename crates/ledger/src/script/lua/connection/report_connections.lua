@@ -10,9 +10,9 @@
 local HEAD, APP, EVENT = 3, 2, 5
 local STATS_TTL, EVENTS_TTL, MAX_EVENTS, CHORES = 30000, 604800000, 1000, 64
 
-local apps = tonumber(ARGV[HEAD] or '') or 0
+local apps = tonumber(ARGV[HEAD] or '') or -1
 local first_event = HEAD + apps * APP + 1
-if #KEYS ~= 1 or #ARGV < HEAD or #ARGV + 1 < first_event or (#ARGV + 1 - first_event) % EVENT ~= 0 then
+if #KEYS ~= 1 or #ARGV < HEAD or apps < 0 or apps % 1 ~= 0 or #ARGV + 1 < first_event or (#ARGV + 1 - first_event) % EVENT ~= 0 then
   return { 'err', 'arity', #KEYS, #ARGV, HEAD }
 end
 
