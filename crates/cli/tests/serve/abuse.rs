@@ -48,7 +48,7 @@ fn token(tollgate: &Tollgate) -> String {
     session["access_token"].as_str().unwrap().to_owned()
 }
 
-/// How many names are made up; `make soak` asks for a million.
+/// How many names are made up, and connections opened; `make soak` asks for a million.
 fn made_up() -> u32 {
     std::env::var("ABUSE_NAMES").map_or(20_000, |count| count.parse().unwrap())
 }

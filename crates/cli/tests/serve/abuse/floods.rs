@@ -1,7 +1,8 @@
 //! Too many connections, too many watchers, and tunnels that carry too much.
 
-use super::{start, still_serves, token};
+use super::{made_up, start, still_serves, token};
 use crate::support::{APPS, Echo, Tollgate, ask, crowd, eventually, most_files, open};
+use socket2::SockRef;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -136,6 +137,27 @@ fn connections_to_the_rate_limit_service_that_say_nothing_leave_the_gateway_alon
     still_serves(&tollgate);
     drop(silent);
     eventually("there is room again", || files(&tollgate) < 200);
+}
+
+/// As many as names are made up: some say half of a head, all are reset.
+#[test]
+fn connections_that_come_and_go_leave_nothing_behind() {
+    let (_upstream, tollgate) = start();
+    still_serves(&tollgate);
+    let doors = [tollgate.gateway, tollgate.check, tollgate.rls, tollgate.admin];
+    let (rest, before, count) = (files(&tollgate), tollgate.peak_memory(), made_up());
+    for (number, door) in (0..count).zip(doors.into_iter().cycle()) {
+        let mut stream = open(door);
+        if number % 3 == 0 {
+            stream.write_all(b"GET / HTTP/1.1\r\nhost: ha").unwrap();
+        }
+        // Nothing is left of it on this side either.
+        SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
+    }
+    eventually("all are gone", || files(&tollgate) < rest + 20);
+    let grown = tollgate.grown_since(before);
+    assert!(grown < 16 * 1024, "{grown} KiB for {count} connections");
+    still_serves(&tollgate);
 }
 
 /// Ten thousand and some take more files than many machines allow a process, on both sides.
