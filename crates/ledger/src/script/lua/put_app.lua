@@ -3,7 +3,7 @@
 -- KEYS: root   ARGV: app terms... body replaces carry effective_at
 --   replaces is the version that is to be replaced: 0 for a new application, -1 for whatever there is.
 --   carry is keep, scale or reset.
--- Result: {'ok', version} or {'err', 'conflict', version} or {'err', 'overpromised', rate}
+-- Result: {'ok', version} or {'err', 'conflict', version} or {'err', 'overpromised', rate} or {'err', 'invalid'}
 -- Example: app-a 10000000 50000000000 60000 1 10000000000 2000 5000 1 1 {} -1 scale 0 -> {'ok', 2}
 local function put_app(replaces, carry, effective_at)
   book.advance()
@@ -39,4 +39,8 @@ local failure = book.open(policy.ARITY + 3, { '' })
 if failure then
   return failure
 end
-return book.commit(put_app(tonumber(ARGV[policy.ARITY + 1]), ARGV[policy.ARITY + 2], tonumber(ARGV[policy.ARITY + 3])))
+local replaces, effective_at = tonumber(ARGV[policy.ARITY + 1]), tonumber(ARGV[policy.ARITY + 3])
+if not (policy.are_valid(1, 1) and is_whole(replaces, -1, COUNT_MAX) and is_whole(effective_at, 0, NEVER)) then
+  return book.err('invalid')
+end
+return book.commit(put_app(replaces, ARGV[policy.ARITY + 2], effective_at))

@@ -1,7 +1,7 @@
 -- Changes what the cluster can stand.
 --
 -- KEYS: root   ARGV: rate reserved burst_ratio emergency_threshold connections
--- Result: {'ok', version} or {'err', 'overpromised', rate}
+-- Result: {'ok', version} or {'err', 'overpromised', rate} or {'err', 'invalid'}
 -- Example: 2000000000 1000 12000 9500 5000 -> {'ok', 4}
 local function put_cluster(capacity)
   book.advance()
@@ -20,4 +20,8 @@ local failure = book.open(5, { '' })
 if failure then
   return failure
 end
-return book.commit(put_cluster(cluster.read_capacity()))
+local capacity = cluster.read_capacity()
+if not cluster.is_valid(capacity) then
+  return book.err('invalid')
+end
+return book.commit(put_cluster(capacity))

@@ -3,7 +3,7 @@
 -- KEYS: root   ARGV: rate reserved burst_ratio emergency_threshold connections remembered (app terms... body)*
 --   remembered is the version that a node remembers, if the cluster was there before and is lost: then nobody starts
 --   with anything. -1 if it is new.
--- Result: {'ok', version} or {'err', 'overpromised', rate}
+-- Result: {'ok', version} or {'err', 'overpromised', rate} or {'err', 'invalid'}
 -- Example: 1000000000 1000 12000 9500 5000 -1 app-a 10000000 50000000000 60000 1 10000000000 2000 5000 1 1 {} -> {'ok', 1}
 local SEED_HEAD = 6
 
@@ -60,7 +60,11 @@ rare()
 if #KEYS ~= 1 or #ARGV < SEED_HEAD or (#ARGV - SEED_HEAD) % policy.ARITY ~= 0 then
   return book.err('arity', #KEYS, #ARGV, SEED_HEAD)
 end
+local capacity, remembered = cluster.read_capacity(), tonumber(ARGV[SEED_HEAD])
+if not (cluster.is_valid(capacity) and is_whole(remembered, -1, COUNT_MAX) and policy.are_valid(SEED_HEAD + 1, #ARGV)) then
+  return book.err('invalid')
+end
 if not book.open(#ARGV, { '' }) then
   return book.ok(l1.version)
 end
-return seed(cluster.read_capacity(), tonumber(ARGV[SEED_HEAD]))
+return seed(capacity, remembered)

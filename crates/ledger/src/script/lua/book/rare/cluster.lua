@@ -46,6 +46,13 @@ function cluster.read_capacity()
   }
 end
 
+-- Whether it is one.
+function cluster.is_valid(capacity)
+  return is_whole(capacity.rate, 0, RATE_MAX) and is_whole(capacity.reserved, 0, ONE)
+    and is_whole(capacity.burst_ratio, 0, RATIO_MAX) and is_whole(capacity.emergency_threshold, 0, RATIO_MAX)
+    and is_whole(capacity.connections, 0, COUNT_MAX)
+end
+
 -- The most that guarantees may add up to.
 function cluster.promisable(capacity)
   return scaled(capacity.rate, PROMISABLE)

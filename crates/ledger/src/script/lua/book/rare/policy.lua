@@ -10,6 +10,25 @@ policy = {
   ARITY = #TERMS + 2,
 }
 
+local MOST = {
+  guaranteed = RATE_MAX, burst = TOKENS_MAX, burst_window = NEVER, priority = 3, loan_limit = TOKENS_MAX, interest = RATIO_MAX,
+  repay_share = ONE, automatic = 1, enabled = 1,
+}
+
+-- Whether the terms of all applications in the arguments from there up to there can be put in force: books with anything else in them
+-- could not be read any more.
+function policy.are_valid(from, to)
+  for i = from, to, policy.ARITY do
+    local _, terms = policy.read(i)
+    for _, term in ipairs(TERMS) do
+      if not is_whole(terms[term], 0, MOST[term]) then
+        return false
+      end
+    end
+  end
+  return true
+end
+
 -- The id and the terms of an application from the arguments that start there.
 function policy.read(from)
   local terms = { body = ARGV[from + #TERMS + 1] }

@@ -7,6 +7,13 @@ local EXACT = 2 ^ 53
 local RATE_MAX = 1e12
 local RATIO_MAX = 1000000
 
+-- Whether that is a number, whole, and between those. What is not a number is neither above nor below any.
+--
+-- Example: is_whole(nil, 0, 3) -> false; is_whole(2.5, 0, 3) -> false; is_whole(3, 0, 3) -> true.
+function is_whole(number, least, most)
+  return number ~= nil and number >= least and number <= most and number % 1 == 0
+end
+
 -- All digits of a whole number: tostring would round it.
 function text(number)
   return string.format('%.0f', number)
