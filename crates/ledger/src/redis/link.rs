@@ -84,12 +84,12 @@ impl Link {
         self.0.state.send_if_modified(|state| state.give_up(self.0.silence));
         let (mut connection, number) = self.open().await.map_err(EngineError::Connection)?;
         // Whoever asks may not wait for the end of this.
-        self.0.state.send_if_modified(|state| state.ask(number));
+        self.0.note(|state| state.ask(number));
         let answer = step(&mut connection).await;
         if answer.as_ref().is_err_and(RedisError::is_unrecoverable_error) {
             self.0.close(number);
         } else if !answer.as_ref().is_err_and(RedisError::is_timeout) {
-            self.0.state.send_if_modified(|state| state.hear(number));
+            self.0.note(|state| state.hear(number));
         }
         Ok(answer?)
     }
@@ -122,6 +122,14 @@ impl Link {
 }
 
 impl Ends {
+    /// Notes something that nobody waits for.
+    fn note(&self, change: impl FnOnce(&mut State)) {
+        self.state.send_if_modified(|state| {
+            change(state);
+            false
+        });
+    }
+
     /// Makes room for another attempt, unless there has been one since.
     fn close(&self, attempt: u64) {
         self.state.send_if_modified(|state| {
@@ -157,20 +165,18 @@ impl State {
         true
     }
 
-    /// Notes that the latest connection was asked something. Nobody waits for this.
-    fn ask(&mut self, number: u64) -> bool {
+    /// A connection was asked something.
+    fn ask(&mut self, number: u64) {
         if self.attempt == number {
             self.asked.get_or_insert_with(Instant::now);
         }
-        false
     }
 
-    /// Notes that there was an answer on the latest connection. Nobody waits for this.
-    fn hear(&mut self, number: u64) -> bool {
+    /// There was an answer on a connection.
+    fn hear(&mut self, number: u64) {
         if self.attempt == number {
             (self.asked, self.silence) = (None, Duration::ZERO);
         }
-        false
     }
 
     /// Makes room for another attempt if the connection has been silent for too long.
