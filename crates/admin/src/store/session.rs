@@ -119,16 +119,7 @@ mod tests {
     async fn whoever_logs_in_while_the_password_is_replaced_has_no_session() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path().join("admin.db").to_str().unwrap()).await.unwrap();
-        let ann = UserRow {
-            name: "ann".into(),
-            role: "viewer".into(),
-            password: String::new(),
-            must_change: false,
-            is_enabled: true,
-            generation: 1,
-            created_at: 5,
-            last_login_at: None,
-        };
+        let ann = UserRow::viewer("ann");
         store.add_user(&ann).await.unwrap();
         let session = |id: &str, user: &UserRow| SessionRow {
             id: id.into(),

@@ -139,15 +139,11 @@ impl Store {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn whoever_saw_an_account_as_it_was_does_not_change_it_as_it_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path().join("admin.db").to_str().unwrap()).await.unwrap();
-        let ann = UserRow {
-            name: "ann".into(),
+impl UserRow {
+    /// An account for tests.
+    pub(super) fn viewer(name: &str) -> Self {
+        Self {
+            name: name.into(),
             role: "viewer".into(),
             password: String::new(),
             must_change: false,
@@ -155,7 +151,19 @@ mod tests {
             generation: 1,
             created_at: 5,
             last_login_at: None,
-        };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn whoever_saw_an_account_as_it_was_does_not_change_it_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("admin.db").to_str().unwrap()).await.unwrap();
+        let ann = UserRow::viewer("ann");
         store.add_user(&ann).await.unwrap();
         assert!(store.set_role(&ann, "operator", true).await.unwrap());
         assert!(!store.set_role(&ann, "viewer", false).await.unwrap(), "she is an operator by now");
