@@ -39,7 +39,7 @@ bench: need-rust need-redis need-peers need-envoy need-throttlecrab ## Measure e
 	@scripts/bench
 
 soak: need-rust need-redis need-proxies need-envoy need-redis-clients need-postgres need-prometheus ## Property tests with many more cases (PROPTEST_CASES), a million made-up names (ABUSE_NAMES), the model, 10,000 seeds (SEEDS) of the simulator, fuzzing (FUZZ_SECONDS each), every drill (DRILL_TIMES), half load (SOAK_MINUTES)
-	@echo "==> tests, each property with $(PROPTEST_CASES) cases, and an attacker with $(ABUSE_NAMES) names"
+	@echo "==> tests, each property with $(PROPTEST_CASES) cases, and an attacker with $(ABUSE_NAMES) names and connections"
 	@PROPTEST_CASES=$(PROPTEST_CASES) ABUSE_NAMES=$(ABUSE_NAMES) cargo test --workspace --all-features --exclude tollgate-bench --locked --lib --bins --tests
 	@echo "==> model: every interleaving of the lock-free parts"
 	@scripts/loom
