@@ -13,11 +13,12 @@ pub(super) struct Summary<'a> {
 }
 
 impl<'a> Summary<'a> {
-    pub(super) const HEADINGS: [&'static str; 10] = [
+    pub(super) const HEADINGS: [&'static str; 11] = [
         "drill",
         "as promised",
         "reached the server",
         "of the most",
+        "meanwhile (1/s)",
         "failed, excused",
         "failed",
         "slowest (ms)",
@@ -30,7 +31,7 @@ impl<'a> Summary<'a> {
         (!runs.outcomes.is_empty()).then_some(Self { runs, outcomes: &runs.outcomes, times })
     }
 
-    pub(super) fn row(&self) -> [String; 10] {
+    pub(super) fn row(&self) -> [String; 11] {
         let good = self.outcomes.iter().filter(|outcome| outcome.broken().is_empty()).count();
         let share = self.worst(|outcome| 100.0 * number(outcome.served) / outcome.most);
         let recovery = self.worst(|outcome| outcome.recovery.unwrap_or(f64::INFINITY));
@@ -40,6 +41,7 @@ impl<'a> Summary<'a> {
             format!("{good} of {}", self.times),
             format!("{:.0}", self.worst(|outcome| number(outcome.served))),
             format!("{share:.0} %"),
+            self.meanwhile(),
             format!("{:.0}", self.worst(|outcome| number(outcome.excused))),
             format!("{:.0}", self.worst(|outcome| number(outcome.wrong.values().sum()))),
             format!("{:.0}", self.worst(|outcome| number(outcome.slowest_ms))),
@@ -51,6 +53,12 @@ impl<'a> Summary<'a> {
                 mebibytes(|outcome| outcome.memory_kib.1)
             ),
         ]
+    }
+
+    /// What passed in a second while something was broken, where that was least.
+    fn meanwhile(&self) -> String {
+        let least = self.outcomes.iter().filter_map(|outcome| outcome.meanwhile).reduce(f64::min);
+        least.map_or_else(|| "-".into(), |least| format!("{least:.0}"))
     }
 
     fn worst(&self, pick: impl Fn(&Outcome) -> f64) -> f64 {

@@ -1,6 +1,8 @@
 //! What a drill is.
 
 use crate::level::Level;
+use serde::Serialize;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// A drill: what is started, what is done to it, and what is forgiven.
@@ -14,8 +16,8 @@ pub struct Drill {
     pub stage: Stage,
     /// What is done, one after the other.
     pub steps: &'static [Step],
-    /// How many times the ledger may lose what it was told last.
-    pub losses: u32,
+    /// What the ledger loses of what it was told.
+    pub loss: Loss,
     /// How many times all nodes may be cut off from the ledger.
     pub outages: u32,
     /// How many nodes vanish without a word, so that the ledger sets aside for a minute what they may be letting through.
@@ -51,6 +53,22 @@ pub enum Ledger {
     Apart,
     /// In the gateway, which saves it to a file on a small disk.
     Inside,
+}
+
+/// What the ledger loses of what it was told. What has to be lost and is not was never at risk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// Nothing.
+    Nothing,
+    /// Perhaps what a copy that takes its place had not heard of yet.
+    Perhaps,
+    /// What a copy that takes its place cannot have heard of.
+    Last,
+    /// What it was told since it was saved.
+    SinceSaved,
+    /// Everything.
+    Everything,
 }
 
 /// Something that is done in a drill.
@@ -185,8 +203,8 @@ pub enum ByUpstream {
 pub enum Login {
     /// It works.
     Good,
-    /// It is answered soon: it works, or the database is said to be out of reach.
-    Answered,
+    /// It fails with the word that the database cannot be written, if not at once, as there may be room in what it has already.
+    Refused,
 }
 
 /// What a gateway says of a task.
@@ -216,6 +234,22 @@ impl Drill {
         u32::try_from(self.steps.iter().filter(is_kill).count()).unwrap_or(u32::MAX)
     }
 
+    /// How many gateways are left at worst, with a server behind them, for requests to pass.
+    pub(crate) fn standing(&self) -> usize {
+        let falls = |step: &Step| match *step {
+            Step::Gateway(number, ByGateway::Kill | ByGateway::Stop) => Some(number),
+            _ => None,
+        };
+        let fallen: BTreeSet<usize> = self.steps.iter().filter_map(falls).collect();
+        let is_dead = self.steps.iter().any(|step| matches!(step, Step::Upstream(ByUpstream::Die)));
+        if is_dead { 0 } else { self.stage.gateways.saturating_sub(fallen.len()) }
+    }
+
+    /// Whether nothing is done to the ledger, or to the way to it.
+    pub(crate) fn spares_the_ledger(&self) -> bool {
+        self.outages == 0 && self.loss == Loss::Nothing
+    }
+
     /// Whether requests have to fail: where none does, what was broken was not in use.
     pub(crate) fn must_hurt(&self) -> bool {
         self.kills() > 0 || self.steps.iter().any(|step| matches!(step, Step::Upstream(ByUpstream::Die)))
@@ -229,6 +263,13 @@ pub enum Form {
     Short,
     /// Three times as long in all its rests.
     Long,
+}
+
+impl Step {
+    /// Whether it only waits until something is so.
+    pub(crate) const fn is_a_look(&self) -> bool {
+        matches!(self, Self::Rest(_) | Self::Moved | Self::Upkeep(..))
+    }
 }
 
 impl Form {

@@ -22,8 +22,8 @@ mod upstream;
 mod watch;
 
 pub use drill::{
-    ByGateway, ByLine, ByNetwork, ByRedis, ByUpstream, Crowd, Drill, File, Form, Ledger, Login, Room, Server,
-    Stage, Step,
+    ByGateway, ByLine, ByNetwork, ByRedis, ByUpstream, Crowd, Drill, File, Form, Ledger, Login, Loss, Room,
+    Server, Stage, Step,
 };
 pub use level::Level;
 pub use load::Series;

@@ -90,16 +90,19 @@ fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Ou
     let (watch, pulse) = (Watch::start(&scene.gateways), Pulse::start());
     thread::sleep(WARM_UP);
     let before = scene.memory_kib()?;
-    let mut marks = Vec::new();
+    let (mut marks, mut last) = (Vec::new(), 0.0);
     for step in drill.steps {
         if let Step::Rest(millis) = *step {
             thread::sleep(form.rest(millis));
             continue;
         }
+        if !step.is_a_look() {
+            last = load.elapsed().as_secs_f64();
+        }
         marks.push(Mark { at: load.elapsed().as_secs_f64(), what: format!("{step:?}") });
         scene.act(step).with_context(|| format!("{step:?} failed"))?;
     }
-    let last = marks.last().map_or(0.0, |mark| mark.at);
+    let broken_until = load.elapsed().as_secs_f64();
     if drill.stage.ledger != Ledger::Inside {
         // Gateways that have not noticed a fault yet say that they are well: they are believed once the books are open again. What
         // is in them is looked at in the end.
@@ -125,6 +128,8 @@ fn under_load(drill: &Drill, scene: &mut Scene, form: Form) -> anyhow::Result<Ou
         recovery,
         memory_kib: (before, after),
         spent: promise::spent(&audit)?,
+        last,
+        broken_until,
         balances: audit["balances"] == true,
         marks,
         tally,

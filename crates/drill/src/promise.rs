@@ -1,6 +1,6 @@
 //! The numbers that gateways are started with, and what is promised by them.
 
-use crate::drill::Drill;
+use crate::drill::{Drill, Loss};
 use anyhow::Context;
 use serde_json::Value;
 use std::time::Duration;
@@ -22,8 +22,8 @@ pub(crate) const LEDGER_TIMEOUT: Duration = Duration::from_millis(50);
 const UNDISTURBED: Duration = Duration::from_millis(500);
 
 /// How long requests of that drill may wait for the ledger.
-pub(crate) const fn patience(drill: &Drill) -> Duration {
-    if drill.outages + drill.losses == 0 { UNDISTURBED } else { LEDGER_TIMEOUT }
+pub(crate) fn patience(drill: &Drill) -> Duration {
+    if drill.spares_the_ledger() { UNDISTURBED } else { LEDGER_TIMEOUT }
 }
 
 /// After how much silence the ledger sets aside what a node that is cut off may be using, while tokens are short.
@@ -34,8 +34,8 @@ const LOST_WRITES: Duration = Duration::from_secs(1);
 
 /// No request takes longer on a machine that runs at once what is due: what it may wait for the ledger, and what clients, gateways and
 /// six servers of Redis on two cores take to get round to each other. The slowest of all saved drills took 54 ms: this is room enough, and too
-/// little for a request that waits for a second call, for a connection to be opened anew or for a breaker to open.
-const CEILING: Duration = LEDGER_TIMEOUT.saturating_add(Duration::from_millis(500));
+/// little for a request that waits for calls one after the other, for a server to be found to be dead or for a client of Redis to try again.
+const CEILING: Duration = LEDGER_TIMEOUT.saturating_add(Duration::from_millis(250));
 
 /// How often a request is handed on: from the client to the gateway, to the ledger, back, to the server, back, and to the client. Each
 /// may have to wait for its turn on a machine that does something else besides.
@@ -82,12 +82,28 @@ pub(crate) fn tokens(requests: u64) -> f64 {
     u32::try_from(requests).map_or(f64::INFINITY, f64::from)
 }
 
-/// The most that may be served without the ledger knowing of it in the end. Books that were lost may have known of everything.
-pub(crate) fn unknown(drill: &Drill) -> f64 {
-    if drill.losses > 0 {
-        return f64::INFINITY;
+/// What is served without the ledger knowing of it in the end: at least, and at most. Where much has to be lost it is what was served in the
+/// second before, which is less than what was served until then.
+pub(crate) fn forgotten(drill: &Drill) -> (f64, f64) {
+    let rate = f64::from(RATE);
+    let last = rate * LOST_WRITES.as_secs_f64();
+    match drill.loss {
+        Loss::Nothing => (0.0, f64::from(drill.kills()) * rate * UNREPORTED.as_secs_f64()),
+        Loss::Perhaps => (0.0, last),
+        Loss::Last => (1.0, last),
+        Loss::SinceSaved | Loss::Everything => (rate, f64::INFINITY),
     }
-    f64::from(drill.kills()) * f64::from(RATE) * UNREPORTED.as_secs_f64()
+}
+
+/// What has to pass in a second while something is broken, from the first step until there is nothing more to be done. Where the ledger is left
+/// alone that is what was promised, but for a moment; else half of what the gateways that are left let through by themselves.
+pub(crate) fn meanwhile(drill: &Drill) -> f64 {
+    let standing = u32::try_from(drill.standing()).map_or(0.0, f64::from);
+    if drill.spares_the_ledger() && drill.standing() == drill.stage.gateways {
+        0.7 * f64::from(RATE)
+    } else {
+        0.5 * standing * f64::from(ALONE)
+    }
 }
 
 /// What should pass in a second once everything is well: of what was promised, four fifths in any second. What vanished nodes may
@@ -104,5 +120,5 @@ pub(crate) fn most(drill: &Drill, seconds: f64) -> f64 {
     rate * seconds
         + f64::from(BURST)
         + f64::from(drill.outages) * nodes * f64::from(ALONE) * SILENCE.as_secs_f64()
-        + f64::from(drill.losses) * rate * LOST_WRITES.as_secs_f64()
+        + f64::from(u32::from(drill.loss != Loss::Nothing)) * rate * LOST_WRITES.as_secs_f64()
 }

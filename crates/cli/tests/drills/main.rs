@@ -34,6 +34,7 @@ macro_rules! drills {
 drills! {
     primary_killed "primary-killed",
     primary_killed_and_back "primary-killed-and-back",
+    primary_killed_ahead "primary-killed-ahead",
     primary_restarted_empty "primary-restarted-empty",
     primary_stopped "primary-stopped",
     primary_stopped_briefly "primary-stopped-briefly",

@@ -1,7 +1,7 @@
 //! What clients do that mean no good.
 
 use crate::drill::Crowd::{HalfBodies, OpenAndDrop, SlowHeads};
-use crate::drill::{Drill, Ledger, Stage, Step};
+use crate::drill::{Drill, Ledger, Loss, Stage, Step};
 use crate::level::Level;
 
 const PAIR: Stage =
@@ -13,7 +13,7 @@ pub(super) const DRILLS: &[Drill] = &[
         about: "five hundred clients at each gateway send a byte of a header now and then",
         stage: PAIR,
         steps: &[Step::Crowd(SlowHeads(500))],
-        losses: 0,
+        loss: Loss::Nothing,
         outages: 0,
         vanished: 0,
         felt: Level::Normal,
@@ -23,7 +23,7 @@ pub(super) const DRILLS: &[Drill] = &[
         about: "five hundred clients at each gateway send half of a body and no more",
         stage: PAIR,
         steps: &[Step::Crowd(HalfBodies(500))],
-        losses: 0,
+        loss: Loss::Nothing,
         outages: 0,
         vanished: 0,
         felt: Level::Normal,
@@ -33,7 +33,7 @@ pub(super) const DRILLS: &[Drill] = &[
         about: "ten thousand connections are opened and dropped, half of them in the middle of a header",
         stage: PAIR,
         steps: &[Step::Crowd(OpenAndDrop(5_000))],
-        losses: 0,
+        loss: Loss::Nothing,
         outages: 0,
         vanished: 0,
         felt: Level::Normal,

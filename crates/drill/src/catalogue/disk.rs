@@ -1,10 +1,10 @@
 //! What happens to the disk under a gateway that has its ledger inside.
 
-use crate::drill::Login::{Answered, Good};
+use crate::drill::Login::{Good, Refused};
 use crate::drill::Room::{Fill, Free};
 use crate::drill::Step::{Disk, Gateway, LogIn, Rest, Upkeep};
 use crate::drill::Upkeep::{Fails, Works};
-use crate::drill::{ByGateway, Drill, Ledger, Stage};
+use crate::drill::{ByGateway, Drill, Ledger, Loss, Stage};
 use crate::level::Level;
 
 const ALONE: Stage =
@@ -18,15 +18,14 @@ pub(super) const DRILLS: &[Drill] = &[
         // Longer than it takes until the next snapshot is due.
         steps: &[
             Disk(Fill),
-            LogIn(Answered),
+            LogIn(Refused),
             Rest(10_500),
             Upkeep("snapshot", Fails),
-            LogIn(Answered),
             Disk(Free),
             LogIn(Good),
             Upkeep("snapshot", Works),
         ],
-        losses: 0,
+        loss: Loss::Nothing,
         outages: 0,
         vanished: 0,
         felt: Level::Normal,
@@ -44,7 +43,7 @@ pub(super) const DRILLS: &[Drill] = &[
             Disk(Free),
             Gateway(0, ByGateway::Start),
         ],
-        losses: 1,
+        loss: Loss::SinceSaved,
         outages: 0,
         vanished: 0,
         felt: Level::NoAnswer,

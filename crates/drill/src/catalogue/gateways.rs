@@ -3,7 +3,7 @@
 use super::FLEET;
 use crate::drill::ByGateway::{Continue, Kill, Replace, Start, Stop};
 use crate::drill::Step::{Gateway, Rest};
-use crate::drill::{Drill, Stage};
+use crate::drill::{Drill, Loss, Stage};
 use crate::level::Level;
 
 const NAMED: Stage = Stage { is_named: true, ..FLEET };
@@ -14,7 +14,7 @@ pub(super) const DRILLS: &[Drill] = &[
         about: "a gateway is killed and started again under its name",
         stage: NAMED,
         steps: &[Gateway(0, Kill), Rest(1_500), Gateway(0, Start)],
-        losses: 0,
+        loss: Loss::Nothing,
         outages: 0,
         vanished: 0,
         felt: Level::NoAnswer,
@@ -24,7 +24,7 @@ pub(super) const DRILLS: &[Drill] = &[
         about: "a gateway is killed, and another of another name takes its place",
         stage: FLEET,
         steps: &[Gateway(0, Kill), Rest(1_500), Gateway(0, Start), Rest(1_500)],
-        losses: 0,
+        loss: Loss::Nothing,
         outages: 0,
         vanished: 1,
         felt: Level::NoAnswer,
@@ -34,7 +34,7 @@ pub(super) const DRILLS: &[Drill] = &[
         about: "a gateway stands still for longer than its leases last, and goes on",
         stage: FLEET,
         steps: &[Gateway(1, Stop), Rest(6_500), Gateway(1, Continue)],
-        losses: 0,
+        loss: Loss::Nothing,
         outages: 1,
         vanished: 0,
         felt: Level::NoAnswer,
@@ -44,7 +44,7 @@ pub(super) const DRILLS: &[Drill] = &[
         about: "a gateway stands still for a second",
         stage: FLEET,
         steps: &[Gateway(1, Stop), Rest(1_000), Gateway(1, Continue)],
-        losses: 0,
+        loss: Loss::Nothing,
         outages: 1,
         vanished: 0,
         felt: Level::Normal,
@@ -63,7 +63,7 @@ pub(super) const DRILLS: &[Drill] = &[
             Gateway(2, Start),
             Rest(2_000),
         ],
-        losses: 0,
+        loss: Loss::Nothing,
         outages: 0,
         vanished: 0,
         felt: Level::NoAnswer,
@@ -73,7 +73,7 @@ pub(super) const DRILLS: &[Drill] = &[
         about: "gateways are replaced one after the other, and no request is lost",
         stage: FLEET,
         steps: &[Gateway(0, Replace), Rest(1_000), Gateway(1, Replace), Rest(1_000), Gateway(2, Replace)],
-        losses: 0,
+        loss: Loss::Nothing,
         outages: 0,
         vanished: 0,
         felt: Level::Normal,

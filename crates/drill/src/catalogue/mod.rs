@@ -8,7 +8,7 @@ mod redis;
 mod reload;
 mod upstream;
 
-use crate::drill::{ByRedis, Drill, Ledger, Server, Stage, Step};
+use crate::drill::{ByRedis, Drill, Ledger, Loss, Server, Stage, Step};
 use crate::level::Level;
 use crate::promise::RATE;
 
@@ -41,7 +41,7 @@ pub const SCALE_OUT: Drill = Drill {
     about: "five times the promise at three gateways, while the primary with the books is killed",
     stage: Stage { load: 5 * RATE / 3, ..FLEET },
     steps: &[Step::Rest(2_500), Step::Redis(Server::Primary, ByRedis::Kill), Step::Rest(8_000)],
-    losses: 1,
+    loss: Loss::Perhaps,
     outages: 1,
     vanished: 0,
     felt: Level::FailOpen,

@@ -2,7 +2,7 @@
 
 use crate::drill::ByLine::{Carry, Cut, Delay, Forget, Silence};
 use crate::drill::Step::{Line, Network, Rest};
-use crate::drill::{ByNetwork, Drill, Ledger, Stage};
+use crate::drill::{ByNetwork, Drill, Ledger, Loss, Stage};
 use crate::level::Level;
 
 const BEHIND_A_LINE: Stage =
@@ -16,7 +16,7 @@ macro_rules! delayed {
             about: concat!("everything that is said to Redis takes ", $millis, " ms longer"),
             stage: BEHIND_A_LINE,
             steps: &[Line(Delay($millis)), Rest(3_000), Line(Delay(0))],
-            losses: 0,
+            loss: Loss::Nothing,
             outages: $outages,
             vanished: 0,
             felt: Level::$felt,
@@ -34,7 +34,7 @@ pub(super) const DRILLS: &[Drill] = &[
         about: "connections to Redis stay open, and everything on them is swallowed",
         stage: BEHIND_A_LINE,
         steps: &[Line(Silence), Rest(3_000), Line(Carry)],
-        losses: 0,
+        loss: Loss::Nothing,
         outages: 1,
         vanished: 0,
         felt: Level::FailOpen,
@@ -44,7 +44,7 @@ pub(super) const DRILLS: &[Drill] = &[
         about: "connections to Redis that are open are dead without anybody being told, and new ones can be made",
         stage: BEHIND_A_LINE,
         steps: &[Line(Forget), Rest(3_000)],
-        losses: 0,
+        loss: Loss::Nothing,
         outages: 1,
         vanished: 0,
         felt: Level::Mild,
@@ -54,7 +54,7 @@ pub(super) const DRILLS: &[Drill] = &[
         about: "connections to Redis are cut again and again",
         stage: BEHIND_A_LINE,
         steps: &[Line(Cut), Rest(300), Line(Cut), Rest(300), Line(Cut), Rest(300), Line(Cut), Rest(1_000)],
-        losses: 0,
+        loss: Loss::Nothing,
         outages: 4,
         vanished: 0,
         felt: Level::Normal,
@@ -64,7 +64,7 @@ pub(super) const DRILLS: &[Drill] = &[
         about: "the cable between gateways and Redis is pulled and put back",
         stage: Stage { ledger: Ledger::Apart, ..BEHIND_A_LINE },
         steps: &[Network(ByNetwork::Cut), Rest(3_000), Network(ByNetwork::Mend)],
-        losses: 0,
+        loss: Loss::Nothing,
         outages: 1,
         vanished: 0,
         felt: Level::FailOpen,

@@ -2,7 +2,7 @@
 
 use super::FLEET;
 use crate::drill::Step::{NewCertificate, Reload, Rest};
-use crate::drill::{Drill, File, Ledger, Stage};
+use crate::drill::{Drill, File, Ledger, Loss, Stage};
 use crate::level::Level;
 
 pub(super) const DRILLS: &[Drill] = &[
@@ -11,7 +11,7 @@ pub(super) const DRILLS: &[Drill] = &[
         about: "configurations, every other one wrong, are written and signalled fifty times a second",
         stage: Stage { ledger: Ledger::Line, gateways: 2, load: 225, ..FLEET },
         steps: &[Reload(File::Both, 60), Rest(500), Reload(File::Bad, 20), Rest(500), Reload(File::Good, 20)],
-        losses: 0,
+        loss: Loss::Nothing,
         outages: 0,
         vanished: 0,
         felt: Level::Normal,
@@ -21,7 +21,7 @@ pub(super) const DRILLS: &[Drill] = &[
         about: "certificates are written over while clients come and go",
         stage: Stage { ledger: Ledger::Line, gateways: 2, load: 225, is_encrypted: true, is_named: false },
         steps: &[NewCertificate, Rest(2_500), NewCertificate, Rest(2_500)],
-        losses: 0,
+        loss: Loss::Nothing,
         outages: 0,
         vanished: 0,
         felt: Level::Normal,

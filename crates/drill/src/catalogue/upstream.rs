@@ -1,6 +1,6 @@
 //! What happens to the server behind the gateways.
 
-use crate::drill::{ByUpstream, Drill, Ledger, Stage, Step};
+use crate::drill::{ByUpstream, Drill, Ledger, Loss, Stage, Step};
 use crate::level::Level;
 
 pub(super) const DRILLS: &[Drill] = &[Drill {
@@ -8,7 +8,7 @@ pub(super) const DRILLS: &[Drill] = &[Drill {
     about: "the server behind the gateways dies and comes back",
     stage: Stage { ledger: Ledger::Line, gateways: 2, load: 225, is_encrypted: false, is_named: false },
     steps: &[Step::Upstream(ByUpstream::Die), Step::Rest(2_000), Step::Upstream(ByUpstream::Return)],
-    losses: 0,
+    loss: Loss::Nothing,
     outages: 0,
     vanished: 0,
     felt: Level::Normal,

@@ -13,7 +13,7 @@ impl Series {
     /// How many counts make a second.
     const A_SECOND: usize = 4;
 
-    pub(super) fn count(&mut self, at: Duration) {
+    pub(crate) fn count(&mut self, at: Duration) {
         let index = usize::try_from(at.as_millis() / Self::STEP.as_millis()).unwrap_or(usize::MAX);
         if index >= self.0.len() {
             self.0.resize(index + 1, 0);
@@ -29,6 +29,16 @@ impl Series {
             .zip(sums)
             .map(|(count, sum)| (1.0 + f64::from(count) * Self::STEP.as_secs_f64(), sum))
             .collect()
+    }
+
+    /// How many passed from then to then, by the counts that lie between, and in how many seconds that was.
+    pub(crate) fn between(&self, from: f64, to: f64) -> (f64, f64) {
+        let step = Self::STEP.as_secs_f64();
+        let (first, end) = ((from / step).ceil(), (to / step).floor());
+        let starts = (0_u32..).map(f64::from);
+        let within = starts.zip(&self.0).filter(|(start, _)| (first..end).contains(start));
+        // Where nothing passes any more there are no counts, but time goes by.
+        (within.map(|(_, count)| f64::from(*count)).sum(), (end - first).max(0.0) * step)
     }
 
     /// Whether as much passed in the last second before `now` that was counted, which must not be long ago.
@@ -57,6 +67,21 @@ mod tests {
         assert_eq!(series.per_second(), [(1.0, 5.0), (1.25, 4.0)]);
         assert!(series.reaches(4.0, 1.5) && !series.reaches(5.0, 1.5));
         assert!(!series.reaches(4.0, 9.0), "nothing has passed for a while");
+    }
+
+    #[test]
+    fn what_passed_between_is_in_whole_counts() {
+        let mut series = Series::default();
+        for at in [0, 250, 300, 500, 750, 1_000] {
+            series.count(Duration::from_millis(at));
+        }
+        let is = |(from, to): (f64, f64), (sum, seconds): (f64, f64)| {
+            let seen = series.between(from, to);
+            assert!((seen.0 - sum).abs() + (seen.1 - seconds).abs() < 1e-9, "{seen:?}");
+        };
+        is((0.0, 9.0), (6.0, 9.0));
+        is((0.1, 0.9), (3.0, 0.5));
+        is((0.6, 0.7), (0.0, 0.0));
     }
 
     #[test]

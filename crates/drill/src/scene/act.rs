@@ -4,7 +4,7 @@ use super::Scene;
 use crate::crowd;
 use crate::drill::{ByGateway, ByUpstream, File, Login, Room, Step, Upkeep};
 use crate::gateway::Gateway;
-use crate::http;
+use crate::http::{self, Client};
 use crate::promise::LOGIN;
 use anyhow::Context;
 use rustls::pki_types::CertificateDer;
@@ -19,6 +19,9 @@ const BREATH: Duration = Duration::from_millis(20);
 /// How long it may take until a file is taken up, which is looked at every second and must be the same at two looks, or until a
 /// snapshot is taken, which is every ten.
 const PATIENCE: Duration = Duration::from_secs(15);
+
+/// How many logins may find room in what the database has already. More would be too many for a minute.
+const LOGINS: usize = 5;
 
 impl Scene {
     /// Does it. A rest is not its business: there is nothing to do.
@@ -81,10 +84,13 @@ impl Scene {
         let said = |gateway: &Gateway, words: &str| gateway.log().matches(words).count();
         let before: Vec<usize> =
             self.gateways.iter().map(|gateway| said(gateway, taken) + said(gateway, refused)).collect();
-        let mut is_good = true;
+        let (mut is_good, mut in_force) = (true, None);
         for round in 0..times {
             self.edition += 1;
             is_good = file == File::Good || file == File::Both && round % 2 == 1;
+            if is_good {
+                in_force = Some(self.edition);
+            }
             for gateway in &self.gateways {
                 let good = self.config(gateway.tls);
                 let bad = format!("{good}[[apps]]\nid = 'no name'\n[gateway]\nthreads = 'many'\n");
@@ -101,6 +107,14 @@ impl Scene {
                 said(gateway, taken) + said(gateway, refused) > before
                     && of_last.is_some_and(|line| line.contains(last))
             })?;
+            if let Some(number) = in_force {
+                anyhow::ensure!(
+                    knows(gateway, number)?,
+                    "configuration {number} was taken up and is not in force"
+                );
+                let older = number - 1;
+                anyhow::ensure!(!knows(gateway, older)?, "configuration {older} is still in force");
+            }
         }
         Ok(())
     }
@@ -121,19 +135,24 @@ impl Scene {
     }
 
     fn log_in(&self, login: Login) -> anyhow::Result<()> {
-        for gateway in &self.gateways {
-            let said = gateway.log();
-            let (_, rest) = said.split_once("admin, password ").context("no password was shown")?;
-            let password = rest.split(' ').next().unwrap_or_default();
-            let start = Instant::now();
-            let body = format!(r#"{{"username": "admin", "password": "{password}"}}"#);
-            let answer =
-                http::ask(gateway.admin, "POST /api/v1/login", &body).context("no answer to a login")?;
-            let is_expected = answer.status == 200 || login == Login::Answered && answer.status == 503;
-            anyhow::ensure!(is_expected, "a login was answered by {}", answer.status);
-            anyhow::ensure!(start.elapsed() < LOGIN, "a login took {:?}", start.elapsed());
-        }
-        Ok(())
+        self.gateways.iter().try_for_each(|gateway| match login {
+            Login::Good => {
+                let status = log_in(gateway)?;
+                anyhow::ensure!(status == 200, "a login was answered by {status}");
+                Ok(())
+            }
+            Login::Refused => {
+                let mut seen = Vec::new();
+                for _ in 0..LOGINS {
+                    let status = log_in(gateway)?;
+                    if status == 503 {
+                        return Ok(());
+                    }
+                    seen.push(status);
+                }
+                anyhow::bail!("logins were answered by {seen:?} although nothing can be written")
+            }
+        })
     }
 
     fn look_at_upkeep(&self, task: &str, upkeep: Upkeep) -> anyhow::Result<()> {
@@ -146,6 +165,25 @@ impl Scene {
             })
         })
     }
+}
+
+/// Whether a gateway goes by the configuration of that number: the host of no other is anybody's.
+fn knows(gateway: &Gateway, number: u32) -> anyhow::Result<bool> {
+    let request = format!("GET / HTTP/1.1\r\nhost: {}\r\n\r\n", super::edition(number));
+    let answer = Client::new(gateway.address, None).ask(request.as_bytes())?;
+    Ok(answer.status == 200)
+}
+
+/// The status that somebody gets who logs in with the password that was shown at the first start.
+fn log_in(gateway: &Gateway) -> anyhow::Result<u16> {
+    let said = gateway.log();
+    let (_, rest) = said.split_once("admin, password ").context("no password was shown")?;
+    let password = rest.split(' ').next().unwrap_or_default();
+    let start = Instant::now();
+    let body = format!(r#"{{"username": "admin", "password": "{password}"}}"#);
+    let answer = http::ask(gateway.admin, "POST /api/v1/login", &body).context("no answer to a login")?;
+    anyhow::ensure!(start.elapsed() < LOGIN, "a login took {:?}", start.elapsed());
+    Ok(answer.status)
 }
 
 /// Waits until it is so, but not for ever.

@@ -29,7 +29,7 @@ pub(crate) struct Scene {
     pub(crate) upstream: Upstream,
     upstream_excuse: Excuse,
     encryption: Option<Encryption>,
-    /// Written with every configuration, so that each differs from the last.
+    /// Written with every configuration, as a host that only this one knows.
     edition: u32,
 }
 
@@ -95,7 +95,8 @@ impl Scene {
             )
         });
         format!(
-            "# edition {edition}\n{ledger}\
+            "{ledger}\
+             [identity]\norder = ['header', 'host']\nhosts = {{'{host}' = 'crowd'}}\n\
              [gateway.timeouts]\nheader_ms = 2000\nbody_ms = 2000\ndrain_ms = 10000\n{certificates}\
              [[upstreams]]\nid = 'behind'\nservers = ['http://127.0.0.1:{port}']\n\
              [upstreams.health]\neject_ms = 500\n\
@@ -103,10 +104,15 @@ impl Scene {
              [[apps]]\nid = 'app'\nguaranteed_quota = {RATE}\nburst_quota = {BURST}\nborrow = false\n\
              fail_open_tokens = {ALONE}\n\
              [[apps]]\nid = 'crowd'\nguaranteed_quota = 10000\nburst_quota = 50000\n",
-            edition = self.edition,
+            host = edition(self.edition),
             port = self.upstream.port(),
         )
     }
+}
+
+/// The host that only one configuration knows.
+fn edition(number: u32) -> String {
+    format!("edition-{number}.drill")
 }
 
 impl Encryption {
