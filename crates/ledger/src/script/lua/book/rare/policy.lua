@@ -19,7 +19,10 @@ local MOST = {
 -- could not be read any more.
 function policy.are_valid(from, to)
   for i = from, to, policy.ARITY do
-    local _, terms = policy.read(i)
+    local id, terms = policy.read(i)
+    if #id < 1 or #id > 128 or string.find(id, '[^%w_-]') then
+      return false
+    end
     for _, term in ipairs(TERMS) do
       if not is_whole(terms[term], 0, MOST[term]) then
         return false
