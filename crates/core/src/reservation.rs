@@ -5,6 +5,10 @@ use crate::units::{Millis, Tokens};
 /// How long a reservation lasts unless told otherwise.
 pub const DEFAULT_TIMEOUT: Millis = Millis::from_secs(3_600);
 
+/// How many an application may have open at a time. Each is kept until it ends, and one of nothing costs nothing: there would be no
+/// other end to them.
+pub const MOST_OPEN: u32 = 10_000;
+
 /// Tokens set aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

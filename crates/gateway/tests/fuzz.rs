@@ -24,6 +24,10 @@ paths = { '/p' = 'app' }
 id = 'app'
 guaranteed_quota = 100000
 burst_quota = 500000
+[[apps]]
+id = 'alive'
+guaranteed_quota = 100000
+burst_quota = 500000
 ";
 
 /// What ends whatever it comes behind: a head, a body that is as large as a body may be, and then the connection. A client that closed
@@ -85,34 +89,38 @@ fn mended(input: &[u8]) -> Vec<u8> {
 const RESERVATION: &str = "RESERVATION";
 const DECISION: &str = "DECISION";
 
-/// The same with those words replaced by the id of a reservation that is open and of a check that can be taken back.
+/// The same with those words replaced by the id of a reservation that is open and of a check that can be taken back, both of an
+/// application that inputs do not name, as what they name may have nothing left.
 fn alive(address: SocketAddr, input: &[u8]) -> Vec<u8> {
     let Ok(text) = std::str::from_utf8(input) else { return input.to_vec() };
     let mut text = text.to_owned();
     if text.contains(RESERVATION) {
-        text = text.replace(
-            RESERVATION,
-            &made(address, "/v1/reservations", r#"{"app": "app", "estimate": 10}"#, "\"id\":\""),
-        );
+        let body = r#"{"app": "alive", "estimate": 10, "timeout_s": 10}"#;
+        text = text.replace(RESERVATION, &made(address, "/v1/reservations", body, "\"id\":\""));
     }
     if text.contains(DECISION) {
-        text = text.replace(
-            DECISION,
-            &made(address, "/v1/check", r#"{"app": "app", "cost": 1}"#, "x-tollgate-decision: "),
-        );
+        let body = r#"{"app": "alive", "cost": 1}"#;
+        text = text.replace(DECISION, &made(address, "/v1/check", body, "x-tollgate-decision: "));
     }
     text.into_bytes()
 }
 
-/// What stands behind a word in the answer to a request that makes something.
+/// What stands behind a word in the answer to a request that makes something. It may have to pay back first what an input made it owe.
 fn made(address: SocketAddr, path: &str, body: &str, word: &str) -> String {
     let length = body.len();
     let request = format!(
         "POST {path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
     );
-    let answer = say(address, request.as_bytes(), b"");
-    let (_, rest) = answer.split_once(word).unwrap_or_else(|| panic!("no {word} in {answer}"));
-    rest.chars().take_while(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(*letter)).collect()
+    for _ in 0..1_000 {
+        let answer = say(address, request.as_bytes(), b"");
+        if let Some((_, rest)) = answer.split_once(word).filter(|_| !answer.starts_with("HTTP/1.1 429")) {
+            let is_part = |letter: &char| letter.is_ascii_alphanumeric() || "-_.".contains(*letter);
+            return rest.chars().take_while(is_part).collect();
+        }
+        assert!(answer.starts_with("HTTP/1.1 429"), "no {word} in {answer}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("there is never enough for {body}");
 }
 
 /// How many threads panicked since: a task that does so takes its connection with it, and nobody else is told.

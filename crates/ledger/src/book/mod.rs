@@ -93,6 +93,9 @@ pub struct Book {
     held: BTreeMap<String, Held>,
     /// The reservations that are open, those that end first in front.
     ends: BTreeSet<(Millis, String)>,
+    /// How many of them each application has.
+    #[cfg_attr(feature = "snapshot", serde(default))]
+    open: BTreeMap<AppId, u32>,
 }
 
 impl Book {

@@ -55,6 +55,7 @@ impl Book {
             pending: Vec::new(),
             held: BTreeMap::new(),
             ends: BTreeSet::new(),
+            open: BTreeMap::new(),
         };
         // Each application comes with a version of its own, so that a reader can go on after any of them.
         for (policy, version) in seed.apps.into_iter().zip(first..) {

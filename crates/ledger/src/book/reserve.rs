@@ -1,10 +1,14 @@
 //! Reservations: tokens spent ahead for work whose cost is known only when it is done.
 
 use super::{Book, CHORES, climate};
-use crate::protocol::{LedgerError, MAX_AMOUNT};
+use crate::protocol::{LedgerError, MAX_AMOUNT, Refusal};
 use tollgate_core::id::AppId;
-use tollgate_core::reservation::{Reservation, Settlement};
+use tollgate_core::reason::Reason;
+use tollgate_core::reservation::{MOST_OPEN, Reservation, Settlement};
 use tollgate_core::units::{Millis, Tokens};
+
+/// When an application that has too many open may try again.
+const FULL_WAIT: Millis = Millis::from_secs(1);
 
 /// A reservation and whose it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,12 +36,23 @@ impl Book {
             return Ok(held.reservation);
         }
         self.refill(app, now)?;
+        self.find_room(app)?;
         let estimate = estimate.min(MAX_AMOUNT);
         self.spend_now(app, estimate, now)?;
         let reservation = Reservation::new(estimate, now.plus(timeout));
+        *self.open.entry(app.clone()).or_default() += 1;
         self.ends.insert((reservation.expires_at, id.to_owned()));
         self.held.insert(id.to_owned(), Held { app: app.clone(), reservation });
         Ok(reservation)
+    }
+
+    /// Whether an application may have one more.
+    fn find_room(&self, id: &AppId) -> Result<(), LedgerError> {
+        if self.open.get(id).is_none_or(|open| *open < MOST_OPEN) {
+            return Ok(());
+        }
+        let available = self.apps.get(id).ok_or(LedgerError::UnknownApp)?.account.rights;
+        Err(LedgerError::Refused(Refusal { reason: Reason::AppExhausted, wait: Some(FULL_WAIT), available }))
     }
 
     /// The work is done and cost `actual`: gives back the excess, or takes the shortfall.
@@ -69,6 +84,7 @@ impl Book {
     ) -> Result<Settlement, LedgerError> {
         let mut held = self.held.remove(id).ok_or(LedgerError::NoReservation)?;
         self.ends.remove(&(held.reservation.expires_at, id.to_owned()));
+        self.forget_one(&held.app);
         // An application that was deleted meanwhile has nothing to settle with.
         self.refill(&held.app, now)?;
         let app = self.apps.get_mut(&held.app).ok_or(LedgerError::UnknownApp)?;
@@ -77,5 +93,13 @@ impl Book {
         let spilled = app.settle(&climate(&self.emergency, &self.overload, app), &settlement);
         self.pool.absorb(spilled, &self.capacity, self.promised);
         Ok(settlement)
+    }
+    fn forget_one(&mut self, id: &AppId) {
+        if let Some(open) = self.open.get_mut(id) {
+            *open = open.saturating_sub(1);
+            if *open == 0 {
+                self.open.remove(id);
+            }
+        }
     }
 }

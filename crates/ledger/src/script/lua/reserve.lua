@@ -14,7 +14,7 @@ local function reserve(id, app_id, estimate, timeout)
   if not app then
     return book.err('unknown_app')
   end
-  local refusal = book.spend_now(app, estimate)
+  local refusal = reservations.refusal(app) or book.spend_now(app, estimate)
   if refusal then
     return refusal
   end

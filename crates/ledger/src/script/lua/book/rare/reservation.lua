@@ -1,7 +1,11 @@
 -- Reservations: tokens spent ahead for work whose cost is known only when it is done.
 --
--- One hash each, <root>:held:<id>; <root>:ends has them by when they end by themselves.
-local ends = root .. ':ends'
+-- One hash each, <root>:held:<id>; <root>:ends has them by when they end by themselves, <root>:open how many of them each
+-- application has.
+local ends, open = root .. ':ends', root .. ':open'
+
+-- How many an application may have open, and when one that has so many may try again, in milliseconds.
+local OPEN_MAX, FULL_WAIT = 10000, 1000
 
 reservations = {}
 
@@ -15,7 +19,21 @@ function reservations.find(id)
   return values[1] and { expires_at = tonumber(values[1]), estimate = tonumber(values[2]), app = values[3] } or nil
 end
 
+-- The refusal of one more, or nil if there is room for it.
+function reservations.refusal(app)
+  if (tonumber(redis.call('HGET', open, app.id)) or 0) >= OPEN_MAX then
+    return book.refused(APP_EXHAUSTED, FULL_WAIT, app.rights)
+  end
+end
+
+local function forget_one(app_id)
+  if redis.call('HINCRBY', open, app_id, -1) <= 0 then
+    redis.call('HDEL', open, app_id)
+  end
+end
+
 function reservations.open(id, app, estimate, expires_at)
+  redis.call('HINCRBY', open, app.id, 1)
   redis.call('HSET', held_key(id), 'expires_at', expires_at, 'estimate', estimate, 'app', app.id)
   redis.call('ZADD', ends, expires_at, id)
   cluster.expect(expires_at)
@@ -30,6 +48,7 @@ function reservations.settle(id, actual)
   end
   redis.call('DEL', held_key(id))
   redis.call('ZREM', ends, id)
+  forget_one(held.app)
   local app = apps.find(held.app)
   if not app then
     -- Deleted meanwhile: it has nothing to settle with.
