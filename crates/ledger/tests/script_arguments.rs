@@ -174,3 +174,76 @@ fn fuzz_script_arguments() {
     let is_one_input = std::env::var_os("FUZZ_INPUT").is_some();
     assert!(never.is_empty() || is_one_input, "nothing that was tried got as far as to succeed in {never:?}");
 }
+
+/// What is no amount, no count and no time.
+const NO_NUMBERS: [&str; 6] = ["-1", "0.5", "nan", "inf", "-inf", "9007199254740994"];
+
+/// Whether that call, the next one, is found to be invalid and leaves everything as it was.
+fn is_refused(engine: &MluaEngine, before: &Store, call: &str) -> bool {
+    engine.restore(before.clone());
+    let Some(Turn::Call(script, args)) = turns(call).into_iter().next() else { panic!("no call: {call}") };
+    let answer = done(engine.eval(script, KEY, args));
+    let is_invalid = match &answer {
+        Ok(Value::Array(parts)) => parts.get(1) == Some(&Value::Bulk(b"invalid".to_vec())),
+        Ok(_) => false,
+        // What is too short cannot even be read.
+        Err(error) => error.to_string().contains("are no row"),
+    };
+    is_invalid && engine.store() == *before
+}
+
+#[test]
+fn numbers_that_are_none_are_refused_before_anything_is_written() {
+    let engine = MluaEngine::new(|| Millis::new(BEGINNING)).unwrap();
+    let seed = "seed\n100000000\n1000\n12000\n15000\n5000\n-1\n\
+        app-0\n9000000\n49000000000\n60000\n0\n10000000000\n2000\n5000\n1\n1\n{}\n\n";
+    // The second call of a node is a plain one, which has a way of its own through the script.
+    let sync = |name: &str, seq: u32, entry: &[&str]| {
+        format!("{name}\nnode-0\n(0 1 0 {seq} 0 {} 0 5000)\napp-0\n({})\n\n", seq - 1, entry.join(" "))
+    };
+    let entry = ["0", "0", "0", "0", "0", "1000000", "100000", "1", "2", "0"];
+    for turn in turns(&[seed, &sync("sync", 1, &entry)].concat()) {
+        let Turn::Call(script, args) = turn else { continue };
+        assert!(!is_complaint(&done(engine.eval(script, KEY, args)).unwrap()), "{}", script.name);
+    }
+    let before = engine.store();
+    let mut next = entry;
+    next[3] = "1000000";
+    for name in ["sync", "depart"] {
+        assert!(!is_refused(&engine, &before, &sync(name, 2, &next)), "{name} of what is as it should be");
+        for (place, number) in (0..entry.len()).flat_map(|place| NO_NUMBERS.map(|number| (place, number))) {
+            let mut entry = next;
+            entry[place] = number;
+            assert!(
+                is_refused(&engine, &before, &sync(name, 2, &entry)),
+                "{name}: {number} in place {place}"
+            );
+        }
+        assert!(is_refused(&engine, &before, &sync(name, 2, &next[..8])), "{name}: half of an operation");
+        assert!(is_refused(&engine, &before, &sync(name, 2, &next[..6])), "{name}: no whole entry");
+        for (place, number) in (0..8).flat_map(|place| NO_NUMBERS.map(|number| (place, number))) {
+            let mut head = ["0", "1", "0", "2", "0", "1", "0", "5000"];
+            head[place] = number;
+            let call = format!("{name}\nnode-0\n({})\napp-0\n({})", head.join(" "), next.join(" "));
+            assert!(is_refused(&engine, &before, &call), "{name}: {number} in place {place} of the head");
+        }
+    }
+    for number in NO_NUMBERS {
+        for call in [
+            format!("acquire\napp-0\n{number}"),
+            format!("borrow\napp-0\n{number}"),
+            format!("repay\napp-0\n{number}"),
+            format!("reserve\nheld\napp-0\n{number}\n1000"),
+            format!("reserve\nheld\napp-0\n1000000\n{number}"),
+            format!("complete\nheld\n{number}"),
+            format!("declare_emergency\na test\n{number}"),
+            format!("changes\n{number}\n10"),
+            format!("scheduled\n{number}\n10"),
+            format!("apps\n\n{number}"),
+        ] {
+            // An empty line would end the call: the first page begins after no application.
+            let call = call.replace("apps\n\n", "apps\napp\n");
+            assert!(is_refused(&engine, &before, &call), "{call}");
+        }
+    }
+}

@@ -43,7 +43,7 @@ local function page(after, limit)
 end
 
 rare()
-local failure = book.open(2, { '' })
+local failure = book.open(2, { '' }) or book.complaint(2)
 if failure then
   return failure
 end

@@ -46,7 +46,7 @@ local function changes(since, limit)
 end
 
 rare()
-local failure = book.open(2, { '' })
+local failure = book.open(2, { '' }) or book.complaint(1, 2)
 if failure then
   return failure
 end

@@ -11,7 +11,7 @@ local function declare(reason, duration)
 end
 
 rare()
-local failure = book.open(2, { '' })
+local failure = book.open(2, { '' }) or book.complaint(2)
 if failure then
   return failure
 end

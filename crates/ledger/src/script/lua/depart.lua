@@ -7,7 +7,7 @@
 --   -> {'ok', (1700000000000 1699999999999 1 5000 0 0 0 0 0 10000000000 0 1 0)}, what is in brackets being packed
 rare()
 local fields = sync.fields()
-local failure = book.open(fields and #ARGV or 2, fields or {})
+local failure = book.open(fields and #ARGV or 2, fields or {}) or sync.complaint()
 if failure then
   return failure
 end

@@ -13,7 +13,7 @@ local function repay(id, amount)
 end
 
 rare()
-local failure = book.open(2, { '' })
+local failure = book.open(2, { '' }) or book.complaint(2)
 if failure then
   return failure
 end

@@ -16,7 +16,7 @@ local function page(skip, limit)
 end
 
 rare()
-local failure = book.open(2, { '' })
+local failure = book.open(2, { '' }) or book.complaint(1, 2)
 if failure then
   return failure
 end

@@ -8,7 +8,7 @@ local function add_operations(record, entry)
     local operation, requests, consumed, rest = struct.unpack('<dddd', record, from)
     totals[operation] = { requests, consumed, rest }
   end
-  for from = OPERATIONS_START, #entry, 24 do
+  for from = ENTRY_BYTES + 1, #entry, OPERATION_BYTES do
     local operation, requests, cost = struct.unpack('<ddd', entry, from)
     local total = totals[operation] or { 0, 0, 0 }
     local sum = plus(total[3], cost)
@@ -31,7 +31,7 @@ local function count_operations(fields, known)
   local key = root .. ':operations'
   local ids, entries = {}, {}
   for i = 2, #fields do
-    if #ARGV[2 * i] >= OPERATIONS_START and known[fields[i]] then
+    if #ARGV[2 * i] > ENTRY_BYTES and known[fields[i]] then
       ids[#ids + 1] = fields[i]
       entries[#ids] = ARGV[2 * i]
     end

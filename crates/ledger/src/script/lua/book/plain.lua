@@ -15,9 +15,14 @@ local function plain_app(record, lease, entry, epoch)
   local leased, _, _, leased_since = struct.unpack(LEASE_FORMAT, lease)
   local used, requests, returned, holding, need, want, fallback = struct.unpack(ENTRY_FORMAT, entry)
   local elapsed, room = now - refilled_at, burst - outstanding
-  if seen_epoch ~= epoch or enabled == 0 or debt > 0 or elapsed < 0 or elapsed > MAX_ELAPSED
+  -- What is no number is in none of these relations.
+  local is_sound = used >= 0 and requests >= 0 and returned == 0 and holding >= 0 and need >= 0 and want >= 0
+    and fallback >= 0 and fallback <= GIVEN_MAX
+    and used % 1 + requests % 1 + holding % 1 + need % 1 + want % 1 + fallback % 1 == 0
+    and (#entry - ENTRY_BYTES) % OPERATION_BYTES == 0 and is_given(entry, ENTRY_BYTES + 1)
+  if not is_sound or seen_epoch ~= epoch or enabled == 0 or debt > 0 or elapsed < 0 or elapsed > MAX_ELAPSED
     or guaranteed * elapsed > MINTED_MAX or rights > room
-    or leased_since ~= since or returned > 0 or used + holding ~= leased or used > outstanding
+    or leased_since ~= since or used + holding ~= leased or used > outstanding
     or total_requests + requests > COUNT_MAX then
     return nil
   end
@@ -63,7 +68,7 @@ local function plain_node(record, head, epoch)
   local _, seen_epoch, silent, incarnation_high, incarnation_low, last_high, last_low
     = struct.unpack(NODE_FORMAT, record)
   local high, low, seq_high, seq_low, acked_high, acked_low = struct.unpack(HEAD_FORMAT, head)
-  if seen_epoch ~= epoch or silent == 1 or high ~= incarnation_high or low ~= incarnation_low
+  if not is_given(head, 1) or seen_epoch ~= epoch or silent == 1 or high ~= incarnation_high or low ~= incarnation_low
     or seq_high ~= last_high or seq_low <= last_low or acked_high ~= last_high or acked_low > last_low then
     return nil
   end

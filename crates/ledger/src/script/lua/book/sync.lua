@@ -21,6 +21,17 @@ function sync.fields()
   return fields
 end
 
+-- What is wrong with the rows of a call, before anything is done with them; nil if nothing is.
+function sync.complaint()
+  for i = 2, #ARGV, 2 do
+    local least = i == 2 and HEAD_BYTES or ENTRY_BYTES
+    local more = #ARGV[i] - least
+    if more < 0 or more % OPERATION_BYTES ~= 0 or not is_given(ARGV[i], 1) then
+      return { 'err', 'invalid' }
+    end
+  end
+end
+
 -- Books what a node reports of a lease that does not add up, or of which it gives something back; returns what is left.
 local function settle(app, leased, spent, requests, returned, holding)
   rare()

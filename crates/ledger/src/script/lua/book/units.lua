@@ -9,6 +9,9 @@ local MICROS_PER_TOKEN = 1000000
 -- Counts that are kept forever stop here.
 local COUNT_MAX = 9e15
 
+-- No number that a caller gives is larger.
+local GIVEN_MAX = 2 ^ 52
+
 -- A time that never comes.
 local NEVER = 9e15
 

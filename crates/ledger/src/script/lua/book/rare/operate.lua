@@ -7,6 +7,15 @@ function book.err(...)
   return { 'err', ... }
 end
 
+-- What is wrong with the arguments in those places, which are to be numbers; nil if nothing is.
+function book.complaint(...)
+  for _, place in ipairs({ ... }) do
+    if not is_whole(tonumber(ARGV[place]), 0, GIVEN_MAX) then
+      return book.err('invalid')
+    end
+  end
+end
+
 -- Not enough tokens, why, and how long until there are.
 function book.refused(reason, wait, available)
   return { 'err', 'refused', reason, wait, available }
