@@ -33,7 +33,7 @@ const SILENCE: Duration = Duration::from_millis(400);
 const LOST_WRITES: Duration = Duration::from_secs(1);
 
 /// No request takes longer on a machine that runs at once what is due: what it may wait for the ledger, and what clients, gateways and
-/// six servers of Redis on two cores take to get round to each other. The slowest of all saved drills took 54 ms: this is room enough, and too
+/// six servers of Redis on two cores take to get round to each other. In none of the saved drills did one take 80 ms: this is room enough, and too
 /// little for a request that waits for calls one after the other, for a server to be found to be dead or for a client of Redis to try again.
 const CEILING: Duration = LEDGER_TIMEOUT.saturating_add(Duration::from_millis(250));
 
