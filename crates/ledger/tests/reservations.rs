@@ -3,9 +3,10 @@
 #![cfg(feature = "mlua")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-use tollgate_core::id::{AppId, ClusterId};
+mod connection_world;
+
+use connection_world::{cluster, wait};
+use tollgate_core::id::AppId;
 use tollgate_core::priority::Priority;
 use tollgate_core::quota::{Capacity, LoanTerms, Quota};
 use tollgate_core::reason::Reason;
@@ -19,18 +20,6 @@ const HOUR: Millis = Millis::from_secs(3_600);
 
 fn clock() -> Millis {
     Millis::from_secs(1_700_000_000)
-}
-
-/// Neither ledger ever waits.
-fn wait<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(answer) => answer,
-        Poll::Pending => panic!("a ledger in this process made its caller wait"),
-    }
-}
-
-fn cluster() -> ClusterId {
-    ClusterId::new("c").unwrap()
 }
 
 fn app(name: &str) -> AppId {
