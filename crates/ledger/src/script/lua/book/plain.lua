@@ -67,8 +67,11 @@ end
 local function plain_node(record, head, epoch)
   local _, seen_epoch, silent, incarnation_high, incarnation_low, last_high, last_low
     = struct.unpack(NODE_FORMAT, record)
-  local high, low, seq_high, seq_low, acked_high, acked_low = struct.unpack(HEAD_FORMAT, head)
-  if not is_given(head, 1) or seen_epoch ~= epoch or silent == 1 or high ~= incarnation_high or low ~= incarnation_low
+  local high, low, seq_high, seq_low, acked_high, acked_low, answered_in, silence = struct.unpack(HEAD_FORMAT, head)
+  -- The others have to be what is known already.
+  local is_sound = seq_low <= GIVEN_MAX and acked_low >= 0 and answered_in >= 0 and answered_in <= GIVEN_MAX
+    and silence >= 0 and silence <= GIVEN_MAX and seq_low % 1 + acked_low % 1 + answered_in % 1 + silence % 1 == 0
+  if not is_sound or seen_epoch ~= epoch or silent == 1 or high ~= incarnation_high or low ~= incarnation_low
     or seq_high ~= last_high or seq_low <= last_low or acked_high ~= last_high or acked_low > last_low then
     return nil
   end
