@@ -46,7 +46,7 @@ impl Book {
         Ok(reservation)
     }
 
-    /// Whether an application may have one more.
+    /// Refuses one more to an application that has as many as it may.
     fn find_room(&self, id: &AppId) -> Result<(), LedgerError> {
         if self.open.get(id).is_none_or(|open| *open < MOST_OPEN) {
             return Ok(());
@@ -94,6 +94,8 @@ impl Book {
         self.pool.absorb(spilled, &self.capacity, self.promised);
         Ok(settlement)
     }
+
+    /// An application has one less open. Those of a snapshot from before they were counted are not.
     fn forget_one(&mut self, id: &AppId) {
         if let Some(open) = self.open.get_mut(id) {
             *open = open.saturating_sub(1);
