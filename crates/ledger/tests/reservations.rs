@@ -77,3 +77,18 @@ fn there_are_so_many_and_no_more_in_memory() {
 fn there_are_so_many_and_no_more_in_scripts() {
     there_are_so_many_and_no_more(&ScriptLedger::new(MluaEngine::new(clock).unwrap()));
 }
+
+/// Everything but the cluster's own record is still there, as a store may lose it that drops what it has no room for.
+#[test]
+fn reservations_of_a_cluster_that_was_lost_do_not_count_against_the_next() {
+    let ledger = ScriptLedger::new(MluaEngine::new(clock).unwrap());
+    seed(&ledger);
+    for number in 0..MOST_OPEN {
+        reserve(&ledger, "greedy", &format!("held {number}")).unwrap();
+    }
+    let mut store = ledger.engine().store();
+    store.forget("ratelimit:{cluster-01}");
+    ledger.engine().restore(store);
+    seed(&ledger);
+    assert!(reserve(&ledger, "greedy", "one of the next").is_ok());
+}

@@ -93,8 +93,8 @@ pub struct Book {
     held: BTreeMap<String, Held>,
     /// The reservations that are open, those that end first in front.
     ends: BTreeSet<(Millis, String)>,
-    /// How many of them each application has.
-    #[cfg_attr(feature = "snapshot", serde(default))]
+    /// How many of them each application has. Not saved, but counted anew.
+    #[cfg_attr(feature = "snapshot", serde(skip))]
     open: BTreeMap<AppId, u32>,
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Book, CHORES, climate};
 use crate::protocol::{LedgerError, MAX_AMOUNT, Refusal};
+use std::collections::BTreeMap;
 use tollgate_core::id::AppId;
 use tollgate_core::reason::Reason;
 use tollgate_core::reservation::{MOST_OPEN, Reservation, Settlement};
@@ -40,7 +41,7 @@ impl Book {
         let estimate = estimate.min(MAX_AMOUNT);
         self.spend_now(app, estimate, now)?;
         let reservation = Reservation::new(estimate, now.plus(timeout));
-        *self.open.entry(app.clone()).or_default() += 1;
+        count_one(&mut self.open, app);
         self.ends.insert((reservation.expires_at, id.to_owned()));
         self.held.insert(id.to_owned(), Held { app: app.clone(), reservation });
         Ok(reservation)
@@ -95,7 +96,16 @@ impl Book {
         Ok(settlement)
     }
 
-    /// An application has one less open. Those of a snapshot from before they were counted are not.
+    /// Counts what each application has open, which snapshots do not say.
+    #[cfg(feature = "snapshot")]
+    pub(crate) fn count_open(&mut self) {
+        self.open.clear();
+        for held in self.held.values() {
+            count_one(&mut self.open, &held.app);
+        }
+    }
+
+    /// An application has one less open.
     fn forget_one(&mut self, id: &AppId) {
         if let Some(open) = self.open.get_mut(id) {
             *open = open.saturating_sub(1);
@@ -104,4 +114,9 @@ impl Book {
             }
         }
     }
+}
+
+/// An application has one more open.
+fn count_one(open: &mut BTreeMap<AppId, u32>, app: &AppId) {
+    *open.entry(app.clone()).or_default() += 1;
 }

@@ -20,7 +20,7 @@ local function clear_remains()
   end
   redis.call('DEL', root)
   for _, part in ipairs({
-    'apps', 'bodies', 'operations', 'order', 'gone', 'heard', 'silent', 'late', 'quiet', 'left', 'pending', 'ends',
+    'apps', 'bodies', 'operations', 'order', 'gone', 'heard', 'silent', 'late', 'quiet', 'left', 'pending', 'ends', 'open',
   }) do
     redis.call('DEL', root .. ':' .. part)
   end
