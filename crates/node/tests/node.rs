@@ -752,6 +752,45 @@ async fn p05_as_long_as_more_may_be_borrowed_nobody_is_refused() {
     assert_balanced(node.ledger()).await;
 }
 
+/// Five times what it was promised, from fifty clients: all that is lent is lent to those who wait.
+#[tokio::test(start_paused = true)]
+async fn p05_whoever_lives_on_loans_does_not_ask_for_each_of_them() {
+    let policy = json!({
+        "clusters": [{"id": "c", "capacity": 100_000}],
+        "apps": [{"id": "debtor", "guaranteed_quota": 1_000, "burst_quota": 2_000}],
+    });
+    let node = Node::start(memory(), setup("n"), &Policy::from_value(&policy).unwrap());
+    let mut clients = tokio::task::JoinSet::new();
+    for client in 0..50 {
+        let node = node.clone();
+        clients.spawn(async move {
+            let (mut passed, mut longest) = (0, Duration::ZERO);
+            sleep(millis(client) / 5).await;
+            for _ in 0..3_000 {
+                let asked = Instant::now();
+                if let Ok(permit) = node.admit(&get("debtor")).await {
+                    permit.keep();
+                    passed += 1;
+                }
+                longest = longest.max(asked.elapsed());
+                sleep(millis(10)).await;
+            }
+            (passed, longest)
+        });
+    }
+    sleep(Duration::from_secs(20)).await;
+    let before = node.standing()["c"].calls.made;
+    sleep(Duration::from_secs(10)).await;
+    let calls = node.standing()["c"].calls.made - before;
+    let (passed, waits): (Vec<u64>, Vec<Duration>) = clients.join_all().await.into_iter().unzip();
+    let (passed, longest) = (passed.iter().sum::<u64>(), waits.into_iter().max().unwrap());
+    assert!(calls <= 500, "{calls} calls in ten seconds, {passed} passed");
+    assert!(longest <= millis(11), "{longest:?}");
+    let after = view(node.ledger(), "debtor").await;
+    assert!(after.account.loan.borrowed >= Tokens::whole(5_000), "{after:?}");
+    assert_balanced(node.ledger()).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_is_foreseen_comes_true() {
     let node = start(memory());

@@ -333,9 +333,14 @@ impl<T> Lease<T> {
         self.need = Tokens::ZERO;
     }
 
-    /// What those who wait need, all together.
-    pub(super) const fn need(&self) -> Tokens {
-        self.need
+    /// Whoever needs as much need not ask, if those who wait are refused. Where all that may be lent is lent, that is as much as the first of
+    /// them; else all of them together: tokens come up all the time, and those who ask for few at a node that is far away would get none.
+    pub(super) fn refused_need(&self) -> Tokens {
+        if self.may_borrow() { self.first_in_line() } else { self.need }
+    }
+
+    fn first_in_line(&self) -> Tokens {
+        self.waiting.front().map_or(Tokens::ZERO, |first| first.price.tokens())
     }
 
     /// Takes tokens out of the purse, to be given back with the next report.

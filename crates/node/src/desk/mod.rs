@@ -10,6 +10,7 @@ mod onlookers;
 mod outage;
 mod policies;
 mod report;
+mod urgent;
 
 pub use job::{Job, Outcome, Refused, Reply};
 pub use policies::to_ledger;
@@ -37,6 +38,7 @@ use tollgate_core::reason::Reason;
 use tollgate_core::units::{Millis, Nanos, Ratio, Tokens};
 use tollgate_ledger::LedgerError;
 use tollgate_ledger::protocol::Sync;
+use urgent::Urgent;
 
 /// How a node deals with its ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,8 +117,7 @@ pub struct Desk<T> {
     valid_until: Option<Nanos>,
 
     leases: BTreeMap<AppId, Lease<T>>,
-    /// Those that somebody waits for, or that give something back.
-    urgent: BTreeSet<AppId>,
+    urgent: Urgent,
     /// The last one that was reported in turn.
     cursor: Option<AppId>,
     /// Those whose purse runs low.
@@ -245,7 +246,7 @@ impl<T> Desk<T> {
             on_wire: None,
             valid_until: None,
             leases: BTreeMap::new(),
-            urgent: BTreeSet::new(),
+            urgent: Urgent::default(),
             cursor: None,
             low: BTreeSet::new(),
             busy: Vec::new(),
@@ -285,7 +286,11 @@ impl<T> Desk<T> {
         if let Err(ticket) = lease.enqueue(ticket, price, now) {
             return Asked::Refused(local(Retry::after(self.next_sync.since(now))), ticket);
         }
-        self.urgent.insert(app.id().clone());
+        if lease.is_scarce() && lease.may_borrow() {
+            self.urgent.insert_soon(app.id().clone());
+        } else {
+            self.urgent.insert(app.id().clone());
+        }
         self.bell.ring();
         Asked::Waiting
     }
@@ -407,7 +412,7 @@ impl<T> Desk<T> {
             lease.refuse(local(Retry::NOW), out);
             lease.onlookers.warn_all(|_| local(Retry::NOW), out);
         }
-        self.urgent.clear();
+        self.urgent = Urgent::default();
         self.bell.ring();
     }
 

@@ -35,14 +35,14 @@ impl<T> Desk<T> {
     /// A node that is cut off mints for itself, and nobody waits. For those who come later it mints when they come.
     pub(super) fn carry_on(&mut self, now: Nanos, out: &mut Vec<Outcome<T>>) {
         let alone = self.alone(now);
-        for id in std::mem::take(&mut self.urgent) {
-            let Some(lease) = self.leases.get_mut(&id) else { continue };
+        for id in std::mem::take(&mut self.urgent).iter() {
+            let Some(lease) = self.leases.get_mut(id) else { continue };
             if lease.is_waited_for() {
                 lease.serve_alone(alone, out);
                 lease.tell_onlookers_alone(alone, out);
             }
             if lease.is_returning() {
-                self.urgent.insert(id);
+                self.urgent.insert(id.clone());
             }
         }
     }

@@ -22,6 +22,9 @@ pub(super) const MAX_ENTRIES: usize = 128;
 /// At least [`MAX_ENTRIES`], so that [`Desk::turns`] holds.
 const MAX_LOOKED_AT: usize = 4 * MAX_ENTRIES;
 
+/// Requests that can only be lent to wait for each other for this part of the time that they may wait.
+const GATHERING: u64 = 5;
+
 /// How often a node that holds nothing is heard of.
 const HEARTBEAT: Nanos = Nanos::from_secs(1);
 
@@ -30,13 +33,15 @@ impl<T> Desk<T> {
     pub(super) fn next_word_at(&self, now: Nanos) -> Nanos {
         let is_behind = self.reading.is_unseeded() || self.reading.next().is_some();
         let is_due = self.limbo.is_some() || self.phase == Phase::Closing || self.fence.is_up();
-        if is_behind || is_due || !self.urgent.is_empty() {
+        if is_behind || is_due {
             return now;
         }
+        let gathered = self.last_sync.plus(Nanos::new(nanos(self.manners.patience).get() / GATHERING));
+        let urgent = self.urgent.due(now, gathered).unwrap_or(Nanos::MAX);
         let due = if self.leases.is_empty() { self.last_sync.plus(HEARTBEAT) } else { self.next_sync };
         // Running low is worth a call of its own, but not one for each application.
         let spaced = self.last_sync.plus(Nanos::new(nanos(self.interval()).get() / 10));
-        if self.low.is_empty() { due } else { due.min(spaced) }
+        if self.low.is_empty() { due.min(urgent) } else { due.min(spaced).min(urgent) }
     }
 
     /// Looks whether enough has been spent to report it before its time.
@@ -165,7 +170,7 @@ impl<T> Desk<T> {
                 // Whoever comes back then finds a node that has asked again.
                 let wait = granted.wait.map(|wait| nanos(wait).max(pause));
                 let retry = wait.map_or(Retry::NEVER, Retry::after);
-                let need = lease.need().min(entry.need);
+                let need = lease.refused_need().min(entry.need);
                 lease.refuse(Refused { reason, tier: tier_of(reason), retry }, out);
                 lease.run_dry(reason, need, pause, wait, now);
             }
