@@ -825,6 +825,54 @@ async fn a_look_never_stands_in_the_way_of_those_who_pay() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_looked_for_at_one_node_is_there_for_those_who_pay_at_another() {
+    let ledger = memory();
+    let policy = json!({
+        "clusters": [{"id": "c", "capacity": 100_000}],
+        "apps": [{"id": "debtor", "guaranteed_quota": 1_000, "burst_quota": 2_000}],
+    });
+    let policy = Policy::from_value(&policy).unwrap();
+    let (looking, paying) = (
+        Node::start(ledger.clone(), setup("n1"), &policy),
+        Node::start(ledger.clone(), setup("n2"), &policy),
+    );
+    sleep(Duration::from_secs(1)).await;
+    let mut seen = 0;
+    for _ in 0..200 {
+        seen += u32::from(looking.foresee(&get("debtor").with_cost(1_800)).await.verdict.passes());
+        sleep(millis(20)).await;
+        paying.admit(&get("debtor").with_cost(300)).await.unwrap().keep();
+        sleep(millis(380)).await;
+    }
+    assert!(seen >= 190, "{seen}");
+    let after = view(&ledger, "debtor").await;
+    assert!(
+        after.account.loan.debt.is_zero(),
+        "those who pay had to borrow what somebody only looked for: {after:?}"
+    );
+    assert_balanced(&ledger).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_foreseen_a_moment_ago_is_not_asked_again() {
+    let node = start(memory());
+    drive(&node, "a", 1, Duration::from_secs(1)).await;
+    let calls = || node.standing()["c"].calls.made;
+    let before = calls();
+    for _ in 0..1_000 {
+        let seen = node.foresee(&get("a").with_cost(2_500)).await;
+        assert_eq!(seen.verdict, Verdict::Refused(Reason::AppExhausted));
+        sleep(millis(1)).await;
+    }
+    assert!(calls() <= before + 40, "{} calls in a second", calls() - before);
+    assert_eq!(
+        node.foresee(&get("a").with_cost(900)).await.verdict,
+        Verdict::Allowed,
+        "less is another matter"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn whoever_looks_without_a_ledger_sees_what_the_node_lets_through() {
     let ledger = memory();
     let node = start(ledger.clone());

@@ -200,15 +200,31 @@ impl<T> Lease<T> {
         if !self.is_waited_for() {
             self.give_back(self.surplus(target));
         }
+        let looked_for = self.looked_for();
         let entry = self.account(alarm, now);
         self.observe(entry.spent, now);
         let terms = self.app.terms();
         let is_wanted = terms.policy.enabled;
-        // Those who wait are served first.
-        let looked_for = self.onlookers.ask().map_or(Tokens::ZERO, |largest| self.need.plus(largest));
         let target = self.target(stock, now).max(looked_for);
         let want = if is_wanted { target.minus(entry.holding) } else { Tokens::ZERO };
         Entry { need: self.need.minus(entry.holding), want, ..entry }
+    }
+
+    /// What has to be there for those who look to find enough, when those who wait have been served first. What goes back is there for
+    /// others before it is looked for again.
+    fn looked_for(&mut self) -> Tokens {
+        if self.is_returning() {
+            return Tokens::ZERO;
+        }
+        let burst = self.app.terms().policy.quota.burst;
+        self.onlookers.ask().map_or(Tokens::ZERO, |largest| self.need.plus(largest).min(burst))
+    }
+
+    /// What was only looked for goes back at once: somebody may need it at another node.
+    pub(super) fn return_looked_for(&mut self, stock: &Stock, now: Nanos) {
+        if self.waiting.is_empty() {
+            self.give_back(self.surplus(self.target(stock, now)));
+        }
     }
 
     /// Reports what was spent and gives all the rest back.

@@ -309,6 +309,9 @@ impl<T> Desk<T> {
             }
             return Asked::Refused(lease.foretell_alone(price.tokens(), Tokens::ZERO, alone), ticket);
         }
+        if let Some(refused) = lease.onlookers.warning(price.tokens(), now) {
+            return Asked::Refused(refused, ticket);
+        }
         if let Err(ticket) = lease.onlookers.join(ticket, price) {
             return Asked::Refused(local(Retry::after(self.next_sync.since(now))), ticket);
         }

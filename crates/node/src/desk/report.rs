@@ -190,12 +190,14 @@ impl<T> Desk<T> {
     /// Tells those who only look what the ledger had, when all who need it have been served and what goes back is out of the purse.
     fn tell_onlookers(&mut self, app: &AppId, granted: &Granted, now: Nanos, out: &mut Vec<Outcome<T>>) {
         let (pause, is_emergency) = (self.next_sync.since(now), self.alarm.is_on(now));
+        let (stock, until) = (self.stock(), now.plus(pause.min(nanos(self.manners.sync_interval))));
         let Some(lease) = self.leases.get_mut(app).filter(|lease| !lease.onlookers.is_empty()) else {
             return;
         };
         lease.onlookers.tell(&lease.app, Tier::App, out);
         let why = |price: &Price| foretold(&lease.app, price.tokens(), granted, is_emergency, pause);
-        lease.onlookers.warn(why, out);
+        lease.onlookers.warn(why, until, out);
+        lease.return_looked_for(&stock, now);
         if !lease.is_waited_for() && !lease.is_returning() {
             self.urgent.remove(app);
         }
