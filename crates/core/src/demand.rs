@@ -28,6 +28,11 @@ impl Demand {
         *self = Self { rate: Rate::from_millis(u64::try_from(rate).unwrap_or(u64::MAX)), seen_at: now };
     }
 
+    /// Time in which nothing could be learned: the demand is taken to be what it was.
+    pub const fn pass_over(&mut self, now: Nanos) {
+        self.seen_at = now;
+    }
+
     /// The demand as of the last observation.
     pub const fn rate(&self) -> Rate {
         self.rate

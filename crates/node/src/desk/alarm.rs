@@ -16,6 +16,12 @@ impl Alarm {
     /// Nobody told of one.
     pub(super) const NONE: Self = Self { until: None };
 
+    /// One that lasts until then.
+    #[cfg(test)]
+    pub(super) const fn lasting(until: Nanos) -> Self {
+        Self { until: Some(until) }
+    }
+
     /// What a reply tells. Its end counts from when the reply arrived: never too early.
     pub(super) fn told(reply: &SyncReply, now: Nanos) -> Self {
         match reply.emergency {

@@ -444,6 +444,8 @@ impl<T> Lease<T> {
         share.observe(granted, now);
         if !alarm.is_on(now) || share.rate() > self.share.rate() {
             self.share = share;
+        } else {
+            self.share.pass_over(now);
         }
     }
 

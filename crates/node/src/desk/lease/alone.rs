@@ -3,8 +3,9 @@
 use super::super::alarm::Alarm;
 use super::super::job::{Outcome, Refused};
 use super::super::onlookers::Onlookers;
-use super::Lease;
+use super::{Lease, Waiting};
 use crate::app::Retry;
+use std::collections::VecDeque;
 use tollgate_core::decision::Tier;
 use tollgate_core::fallback::Outage;
 use tollgate_core::reason::Reason;
@@ -44,7 +45,6 @@ impl<T> Lease<T> {
     /// Mints what the node may let through on its own since it last did: at most a second of it, or what a request costs that it is
     /// asked for, or saves up for.
     pub(in crate::desk) fn mint(&mut self, cost: Tokens, alarm: Alarm, now: Nanos) {
-        let rate = self.fallback(alarm, now);
         // The first time there is no last time: a tenth of a second.
         let since = self.minted_at.unwrap_or(Nanos::new(now.get().saturating_sub(100_000_000)));
         let elapsed = Millis::new(now.since(since).get() / 1_000_000);
@@ -52,16 +52,21 @@ impl<T> Lease<T> {
             return;
         }
         self.minted_at = Some(since.plus(Nanos::new(elapsed.get() * 1_000_000)));
+        let rate = self.fallback(alarm, now);
+        // An emergency that is over was not, for a part of the time.
+        let cut = elapsed.min(Millis::new(alarm.left(since).get() / 1_000_000));
+        let minted = self.fallback(alarm, since).over(cut).plus(rate.over(elapsed.since(cut)));
         let saved = if now < self.saving.until { self.saving.cost } else { Tokens::ZERO };
         let wanted = cost.max(saved).min(self.app.terms().policy.quota.burst);
-        let added = self.app.purse().put(rate.over(elapsed), rate.per_one_second().max(wanted));
+        let added = self.app.purse().put(minted, rate.per_one_second().max(wanted));
         self.base = self.base.plus(added);
         self.minted = self.minted.plus(added);
     }
 
     /// Serves those who wait, as far as what can be minted goes, and refuses the others.
     pub(in crate::desk) fn serve_alone(&mut self, alone: Alone, out: &mut Vec<Outcome<T>>) {
-        let first = self.waiting.front().map_or(Tokens::ZERO, |first| first.price.tokens());
+        self.refuse_hopeless(alone, out);
+        let first = self.first_in_line();
         self.mint(first, alone.alarm, alone.now);
         self.serve(Tokens::ZERO, Tier::Fallback, out);
         let mut ahead = Tokens::ZERO;
@@ -71,6 +76,24 @@ impl<T> Lease<T> {
             ahead = ahead.plus(cost);
         }
         self.need = Tokens::ZERO;
+    }
+
+    /// Refuses those who would wait in vain, and keep others from what is there.
+    fn refuse_hopeless(&mut self, alone: Alone, out: &mut Vec<Outcome<T>>) {
+        let most = self.most_alone(self.fallback(alone.alarm, alone.now));
+        let is_hopeless = |waiting: &Waiting<T>| waiting.price.tokens() > most;
+        let (hopeless, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(is_hopeless);
+        self.waiting = waiting;
+        let hopeless: VecDeque<Waiting<T>> = hopeless;
+        for Waiting { ticket, price } in hopeless {
+            self.need = self.need.minus(price.tokens());
+            out.push((ticket, Err(self.foretell_alone(price.tokens(), Tokens::ZERO, alone))));
+        }
+    }
+
+    /// The most that may ever be held.
+    fn most_alone(&self, rate: Rate) -> Tokens {
+        rate.per_one_second().max(self.app.terms().policy.quota.burst)
     }
 
     /// Tells those who only look what would become of them.
@@ -91,9 +114,8 @@ impl<T> Lease<T> {
     /// How long until what a request costs has been minted, and what those cost who were there before; `None` if it never will be.
     fn wait_alone(&self, cost: Tokens, ahead: Tokens, alone: Alone) -> Option<Nanos> {
         let rate = self.fallback(alone.alarm, alone.now);
-        let may_be_held = cost <= rate.per_one_second().max(self.app.terms().policy.quota.burst);
         let missing = cost.plus(ahead).minus(self.app.held());
-        rate.time_to_mint(missing).filter(|_| may_be_held).map(Nanos::from)
+        rate.time_to_mint(missing).filter(|_| cost <= self.most_alone(rate)).map(Nanos::from)
     }
 
     /// Why a request is refused without the ledger, and when to come back.
@@ -108,7 +130,7 @@ impl<T> Lease<T> {
             return because(Reason::EmergencyBlocked, Retry::after(alarm.left(now)));
         }
         let rate = self.fallback(alarm, now);
-        if cost > rate.per_one_second().max(policy.quota.burst) {
+        if cost > self.most_alone(rate) {
             return because(Reason::LocalExhausted, Retry::NEVER);
         }
         let wait = self.wait_alone(cost, ahead, alone);

@@ -271,11 +271,12 @@ fn what_costs_more_than_the_burst_never_passes_and_is_told_so() {
     assert_ne!(ask_alone(&mut lease, 1_000, 10_000).unwrap().retry, Retry::NEVER);
 }
 
-/// Also those who were waiting when the ledger was lost: each when those before it have had what they need.
+/// Also those who were waiting when the ledger was lost: each when those before it have had what they need. Who can never pass keeps
+/// nobody waiting.
 #[test]
 fn those_who_waited_are_told_when_their_turn_comes() {
     let mut lease = lease();
-    for cost in [5, 30, 20, 2_000] {
+    for cost in [2_000, 5, 30, 20] {
         lease.enqueue((), Price::named(Operation::Put, cost), Nanos::ZERO).unwrap();
     }
     let mut out = Vec::new();
@@ -283,8 +284,8 @@ fn those_who_waited_are_told_when_their_turn_comes() {
     let told: Vec<_> =
         out.iter().map(|((), outcome)| outcome.as_ref().err().map(|refused| refused.retry)).collect();
     let after = |ms: u64| Some(Retry::after(Nanos::new(ms * 1_000_000)));
-    assert_eq!(told, [None, after(250), after(450), Some(Retry::NEVER)]);
-    assert!(!lease.is_waited_for() && lease.need().is_zero());
+    assert_eq!(told, [Some(Retry::NEVER), None, after(250), after(450)]);
+    assert!(!lease.is_waited_for() && lease.need.is_zero());
 }
 
 /// By the policy a node keeps half of what it had, which was two hundred a second.
@@ -317,4 +318,33 @@ fn what_a_request_turns_out_to_cost_after_it_was_reported_is_counted() {
     assert_eq!(app.counts().passed(), all);
     lease.report(&STOCK, CALM, Nanos::from_secs(2));
     assert_eq!(app.counts().passed(), all, "a counter never falls");
+}
+
+/// The emergency lasts until the tenth second and lets half of a hundred a second through.
+#[test]
+fn p06_what_is_minted_when_an_emergency_is_over_is_cut_for_as_long_as_it_lasted() {
+    let mut lease = lease();
+    let alarm = Alarm::lasting(Nanos::from_secs(10));
+    let secs = Nanos::from_secs;
+    lease.mint(Tokens::ZERO, alarm, secs(1));
+    assert_eq!(lease.app.held(), Tokens::whole(5), "of a tenth of a second");
+    lease.mint(Tokens::whole(1_000), alarm, secs(12));
+    assert_eq!(lease.app.held(), Tokens::whole(5 + 9 * 50 + 2 * 100));
+}
+
+/// What it gets in an emergency says nothing about what it gets after it, however long it took.
+#[test]
+fn p06_an_emergency_leaves_the_share_as_it_was() {
+    let mut lease = lease();
+    let (secs, alarm) = (Nanos::from_secs, Alarm::lasting(Nanos::from_secs(300)));
+    let mut get = |amount, alarm, second| {
+        lease.receive(&granted(amount), Tokens::ZERO, alarm, secs(second), &mut Vec::new());
+        lease.share.rate()
+    };
+    let usual = (1..=20).map(|second| get(200, CALM, second)).last().unwrap();
+    for second in 21..300 {
+        assert_eq!(get(100, alarm, second), usual);
+    }
+    let after = get(200, CALM, 300);
+    assert!(after.millis() * 10 >= usual.millis() * 9, "{usual:?} before, {after:?} after");
 }
