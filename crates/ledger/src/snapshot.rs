@@ -66,7 +66,8 @@ impl Snapshot {
             Ok(_) => {}
         }
         let content = fs::read(path).map_err(failed)?;
-        let mut snapshot: Self = serde_json::from_slice(&content).map_err(|error| wrong(error.to_string()))?;
+        let mut snapshot: Self =
+            serde_json::from_slice(&content).map_err(|error| wrong(error.to_string()))?;
         if snapshot.layout != LAYOUT {
             return Err(wrong(format!("layout {}, this version reads {LAYOUT}", snapshot.layout)));
         }
