@@ -41,6 +41,15 @@ fn subscription(length: u16) -> Vec<u8> {
     frame
 }
 
+/// The head of a frame of so many bytes (its length in eight bytes, 127), and its first MiB.
+fn begun_frame(length: u64) -> Vec<u8> {
+    let mut frame = vec![0x81, 0xff];
+    frame.extend(length.to_be_bytes());
+    frame.resize(14 + (1 << 20), b' ');
+    frame[10..14].fill(0);
+    frame
+}
+
 /// How many files the process has open.
 fn files(tollgate: &Tollgate) -> usize {
     std::fs::read_dir(format!("/proc/{}/fd", tollgate.id())).unwrap().count()
@@ -76,6 +85,30 @@ fn a_watcher_that_says_too_much_has_to_leave() {
         }
         assert_eq!(heard == 3, stays, "{length} bytes, {heard} answers");
     }
+    still_serves(&tollgate);
+}
+
+/// The limit holds for what a head announces: nothing is kept until the rest has come.
+#[test]
+fn a_watcher_that_only_announces_too_much_has_to_leave() {
+    let (_upstream, tollgate) = start();
+    let token = token(&tollgate);
+    let watchers: Vec<(TcpStream, u16)> = (0..64).map(|_| watch(&tollgate, &token)).collect();
+    assert!(watchers.iter().all(|(_, status)| *status == 101));
+    let before = tollgate.peak_memory();
+    let begun = begun_frame((16 << 20) - 1);
+    for (stream, _) in &watchers {
+        let _ = { stream }.write_all(&begun);
+    }
+    let stay = watchers.into_iter().filter(|(stream, _)| {
+        // Whoever stays hears the numbers of every second.
+        let mut buffer = [0; 8_192];
+        (0..10).all(|_| matches!({ stream }.read(&mut buffer), Ok(1..)))
+    });
+    let stay: Vec<(TcpStream, u16)> = stay.collect();
+    let grown = tollgate.grown_since(before);
+    assert!(stay.is_empty(), "{} of 64 may go on, {grown} KiB", stay.len());
+    assert!(grown < 16 * 1024, "{grown} KiB for 64 frames that were begun");
     still_serves(&tollgate);
 }
 
