@@ -4,6 +4,7 @@
 //! [`start`] opens the door. What can be said through it is in [`Session`], what a line looks like in [`frame`].
 
 mod command;
+mod due;
 pub mod frame;
 mod reply;
 mod server;
