@@ -6,6 +6,8 @@
 mod command;
 mod due;
 pub mod frame;
+#[cfg(test)]
+mod fuzz;
 mod reply;
 mod server;
 mod session;
