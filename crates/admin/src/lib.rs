@@ -39,6 +39,7 @@ mod telemetry;
 mod ticket;
 mod upkeep;
 pub mod whatif;
+mod writes;
 
 pub use auth::Role;
 pub use auth::account::{Account, Accounts, FIRST_USER};

@@ -5,13 +5,12 @@ use crate::api::decisions::Decision;
 use crate::api::{emergency, metrics, nodes};
 use crate::clock;
 use crate::event::EventKind;
-use crate::history::Saved;
 use crate::live::{Live, Sampler};
 use crate::observer::Observer;
 use crate::secret;
 use crate::state::{Admin, Shared};
 use crate::store::EmergencyRow;
-use crate::upkeep::Task;
+use crate::writes::{Writes, prefix};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -54,7 +53,7 @@ pub(crate) async fn run(admin: Shared, mut stop: watch::Receiver<bool>) {
         }
     }
     let all = admin.recorder().all();
-    save(&admin, all).await;
+    watcher.writes.save(&admin, all).await;
 }
 
 pub(crate) async fn stopped(stop: &mut watch::Receiver<bool>) {
@@ -74,6 +73,7 @@ struct Watcher {
     has_first_version: bool,
     /// The versions of policies that the other nodes were told.
     versions: BTreeMap<ClusterId, u64>,
+    writes: Writes,
     looks: u64,
 }
 
@@ -115,11 +115,10 @@ impl Watcher {
         }
         self.tell_nodes(admin).await;
         if admin.is_shared {
-            let report = json!(nodes::own(admin)).to_string();
-            let _ = admin.store.report_node(&admin.settings.node, &report, now).await;
+            self.writes.report(admin, now).await;
         }
         let due = admin.recorder().due(u32::try_from(now / 1_000).unwrap_or(0));
-        save(admin, due).await;
+        self.writes.save(admin, due).await;
         if self.looks.is_multiple_of(3_600) {
             let _ = admin.store.forget_alerts(now - KEPT_MS).await;
             let _ = admin.store.forget_series(now - KEPT_MS).await;
@@ -241,26 +240,9 @@ async fn restore(admin: &Admin) {
     }
 }
 
-async fn save(admin: &Admin, saved: Vec<Saved>) {
-    let prefix = prefix(admin);
-    for Saved { name, data } in saved {
-        let written = admin.store.save_series(&format!("{prefix}{name}"), &data, clock::wall()).await;
-        admin.upkeep.note(Task::Database, written.is_ok());
-        if let Err(error) = written {
-            tracing::warn!(%error, "the history could not be written");
-            return;
-        }
-    }
-}
-
 /// The name of a series without that of its node, which may be the beginning of both.
 fn own_name<'a>(prefix: &str, name: &'a str) -> &'a str {
     name.strip_prefix(prefix).unwrap_or(name)
-}
-
-/// Nodes that share a database have a history each.
-fn prefix(admin: &Admin) -> String {
-    format!("{}/", admin.settings.node)
 }
 
 /// How things stand, as it is told every second: of applications, those that did something; all of them at first.

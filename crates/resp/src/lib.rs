@@ -4,7 +4,10 @@
 //! [`start`] opens the door. What can be said through it is in [`Session`], what a line looks like in [`frame`].
 
 mod command;
+mod due;
 pub mod frame;
+#[cfg(test)]
+mod fuzz;
 mod reply;
 mod server;
 mod session;

@@ -4,6 +4,9 @@ use crate::throttle::throttle;
 use std::sync::Arc;
 use tollgate_limiter::{Clock, Limiter, MonotonicClock};
 
+/// How many wrong passwords a client may say.
+const MAX_GUESSES: u32 = 3;
+
 /// One client's conversation, without its connection.
 #[derive(Debug)]
 pub struct Session<C = MonotonicClock> {
@@ -11,6 +14,8 @@ pub struct Session<C = MonotonicClock> {
     password: Option<Arc<str>>,
     id: i64,
     is_known: bool,
+    /// How many wrong passwords were said, also before it was begun anew.
+    guesses: u32,
     protocol: Protocol,
     name: Vec<u8>,
     is_over: bool,
@@ -20,7 +25,16 @@ impl<C: Clock> Session<C> {
     /// A conversation that has just begun. With a password, nothing is said before it was given.
     pub fn new(limiter: Arc<Limiter<C>>, password: Option<Arc<str>>, id: i64) -> Self {
         let is_known = password.is_none();
-        Self { limiter, password, id, is_known, protocol: Protocol::Two, name: Vec::new(), is_over: false }
+        Self {
+            limiter,
+            password,
+            id,
+            is_known,
+            guesses: 0,
+            protocol: Protocol::Two,
+            name: Vec::new(),
+            is_over: false,
+        }
     }
 
     /// Which version of the protocol the client speaks.
@@ -28,9 +42,19 @@ impl<C: Clock> Session<C> {
         self.protocol
     }
 
-    /// Whether the client said goodbye.
+    /// Whether the client said goodbye, or too many wrong passwords.
     pub const fn is_over(&self) -> bool {
         self.is_over
+    }
+
+    /// Whether there is no password, or it was said.
+    pub(crate) const fn is_known(&self) -> bool {
+        self.is_known
+    }
+
+    /// How many wrong passwords were said.
+    pub(crate) const fn guesses(&self) -> u32 {
+        self.guesses
     }
 
     /// Answers a command: its name and its arguments.
@@ -58,7 +82,9 @@ impl<C: Clock> Session<C> {
                 Reply::Simple("OK")
             }
             (Command::Reset, _) => {
+                let guesses = self.guesses;
                 *self = Self::new(Arc::clone(&self.limiter), self.password.clone(), self.id);
+                self.guesses = guesses;
                 Reply::Simple("RESET")
             }
             (Command::Select, [b"0"]) => Reply::Simple("OK"),
@@ -78,6 +104,8 @@ impl<C: Clock> Session<C> {
             self.is_known = true;
             return Reply::Simple("OK");
         }
+        self.guesses += 1;
+        self.is_over |= self.guesses >= MAX_GUESSES;
         Reply::Error("WRONGPASS invalid username-password pair or user is disabled.".into())
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::spawn_blocking;
+use tokio::time::Instant;
 use tollgate_config::resp::Resp;
 use tollgate_config::source::{Document, Format};
 use tollgate_listen::Listeners;
@@ -190,5 +191,102 @@ async fn who_does_not_take_its_answers_loses_its_place() {
         let mut next = TcpStream::connect(door.local_addr()).await.unwrap();
         next.write_all(b"PING\r\n").await.unwrap();
         let _ = next.read_exact(&mut told).await;
+    }
+}
+
+/// What is read until the door ends it, and after how long it does.
+async fn until_the_end(stream: &mut TcpStream, began: Instant) -> (String, u64) {
+    let mut told = Vec::new();
+    let read = tokio::time::timeout(Duration::from_hours(1), stream.read_to_end(&mut told)).await;
+    read.unwrap().unwrap();
+    (String::from_utf8(told).unwrap(), began.elapsed().as_secs())
+}
+
+async fn pong(stream: &mut TcpStream) {
+    let mut pong = [0; 7];
+    stream.read_exact(&mut pong).await.unwrap();
+    assert_eq!(&pong, b"+PONG\r\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_does_not_say_the_password_soon_has_to_leave() {
+    let door = open("password = 'open-sesame'");
+    for begun in ["", "PI", "*2\r\n$4\r\nAUTH\r\n$11\r\nopen-ses"] {
+        let (mut stream, began) = (TcpStream::connect(door.local_addr()).await.unwrap(), Instant::now());
+        stream.write_all(begun.as_bytes()).await.unwrap();
+        assert_eq!(until_the_end(&mut stream, began).await, (String::new(), 10), "{begun:?}");
+    }
+    // Asking something else does not help.
+    let (stream, began) = (TcpStream::connect(door.local_addr()).await.unwrap(), Instant::now());
+    let (mut reading, mut writing) = stream.into_split();
+    tokio::spawn(async move {
+        while writing.write_all(b"PING\r\n").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+    });
+    let _ = tokio::io::copy(&mut reading, &mut tokio::io::sink()).await;
+    assert_eq!(began.elapsed().as_secs(), 10);
+    // Nor does having said it, once it is taken back.
+    let mut stream = TcpStream::connect(door.local_addr()).await.unwrap();
+    stream.write_all(b"AUTH open-sesame\r\n").await.unwrap();
+    tokio::time::sleep(Duration::from_hours(1)).await;
+    let began = Instant::now();
+    stream.write_all(b"PING\r\nRESET\r\n").await.unwrap();
+    let told = "+OK\r\n+PONG\r\n+RESET\r\n".to_owned();
+    assert_eq!(until_the_end(&mut stream, began).await, (told, 10));
+}
+
+#[tokio::test(start_paused = true)]
+async fn half_a_command_is_waited_for_but_not_for_ever() {
+    let door = open("");
+    let (mut slow, mut silent) = (
+        TcpStream::connect(door.local_addr()).await.unwrap(),
+        TcpStream::connect(door.local_addr()).await.unwrap(),
+    );
+    silent.write_all(b"PING\r\n").await.unwrap();
+    pong(&mut silent).await;
+    // Each begins when the one before is done.
+    slow.write_all(b"PI").await.unwrap();
+    for _ in 0..5 {
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        slow.write_all(b"NG\r\nPI").await.unwrap();
+        pong(&mut slow).await;
+    }
+    let began = Instant::now();
+    let (mut reading, mut writing) = slow.into_split();
+    tokio::spawn(async move {
+        while writing.write_all(b"x").await.is_ok() {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    });
+    let _ = tokio::io::copy(&mut reading, &mut tokio::io::sink()).await;
+    assert!((29..=31).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+    // Pools keep connections that say nothing.
+    tokio::time::sleep(Duration::from_hours(24)).await;
+    silent.write_all(b"PING\r\n").await.unwrap();
+    pong(&mut silent).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wrong_password_takes_time_and_the_third_is_the_last() {
+    const WRONG: &str = "-WRONGPASS invalid username-password pair or user is disabled.\r\n";
+    let door = open("password = 'open-sesame'");
+    let mut known = TcpStream::connect(door.local_addr()).await.unwrap();
+    known.write_all(b"AUTH wrong\r\nAUTH other\r\nAUTH open-sesame\r\nPING\r\n").await.unwrap();
+    let (mut told, began) = (vec![0; 2 * WRONG.len() + 5], Instant::now());
+    known.read_exact(&mut told).await.unwrap();
+    assert_eq!(String::from_utf8(told).unwrap(), format!("{WRONG}{WRONG}+OK\r\n"));
+    assert_eq!(began.elapsed().as_secs(), 2);
+    pong(&mut known).await;
+    // However it is said.
+    for guesses in ["AUTH a\r\n".repeat(9), "HELLO 3 AUTH default a\r\nRESET\r\n".repeat(9)] {
+        let (mut stream, began) = (TcpStream::connect(door.local_addr()).await.unwrap(), Instant::now());
+        stream.write_all(guesses.as_bytes()).await.unwrap();
+        // Others do not wait for it.
+        known.write_all(b"PING\r\n").await.unwrap();
+        pong(&mut known).await;
+        assert_eq!(began.elapsed().as_secs(), 0);
+        let (told, seconds) = until_the_end(&mut stream, began).await;
+        assert_eq!((told.replace("+RESET\r\n", ""), seconds), (WRONG.repeat(3), 3), "{guesses}");
     }
 }

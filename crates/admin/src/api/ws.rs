@@ -105,7 +105,9 @@ pub(crate) async fn connect(
     let seat = Seat::take().ok_or_else(|| Problem::too_many(None))?;
     tracing::debug!(user = holder.caller.name, "somebody watches");
     let events = admin.hub.watch();
-    Ok(upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket| {
+    // A message is looked at when all of it is there, a frame when its head is.
+    let upgrade = upgrade.max_message_size(MAX_MESSAGE).max_frame_size(MAX_MESSAGE);
+    Ok(upgrade.on_upgrade(async move |socket| {
         let _seat = seat;
         watch(Seen { admin, caller: holder.caller }, events, socket).await;
     }))

@@ -74,13 +74,7 @@ impl Caller {
 
     fn at_least(self, role: Role) -> Result<Self, Problem> {
         if matches!(self.kind, CallerKind::User { must_change: true, .. }) {
-            let status = http::StatusCode::FORBIDDEN;
-            return Err(Problem::new(
-                status,
-                "password_change_required",
-                "the password has to be changed first",
-            )
-            .detail("PUT /api/v1/me/password"));
+            return Err(change_first());
         }
         self.may(role)?;
         Ok(self)
@@ -156,10 +150,17 @@ impl CallerKind {
             Self::User { session, .. } => admin.store.has_session(session, now).await,
             Self::Token { id, .. } => {
                 let Some(token) = admin.store.token(id).await? else { return Ok(false) };
-                Ok(token.expires_at > now && owner_of(admin, &token).await?.is_some())
+                let owner = owner_of(admin, &token).await?;
+                Ok(token.expires_at > now && owner.is_some_and(|owner| !owner.must_change))
             }
         }
     }
+}
+
+fn change_first() -> Problem {
+    let status = http::StatusCode::FORBIDDEN;
+    Problem::new(status, "password_change_required", "the password has to be changed first")
+        .detail("PUT /api/v1/me/password")
 }
 
 async fn user_caller(admin: &Admin, token: &str, ip: IpAddr) -> Result<Caller, Problem> {
@@ -184,6 +185,10 @@ async fn machine_caller(admin: &Admin, rest: &str, ip: IpAddr) -> Result<Caller,
         return Err(wrong());
     }
     let owner = owner_of(admin, &token).await?.ok_or_else(wrong)?;
+    // Its password may have been known to a stranger, who may have made the token.
+    if owner.must_change {
+        return Err(change_first());
+    }
     let (own, owners) = (Role::parse(&token.role), Role::parse(&owner.role));
     // A token may never do more than the account that answers for it may by now.
     let role = own.zip(owners).map(|(own, owners)| own.min(owners)).ok_or_else(wrong)?;

@@ -11,8 +11,8 @@ const MAX_KEYS: usize = 20_000;
 /// How many times as many attempts one address may make under all names together.
 const BY_ADDRESS: u64 = 3;
 
-/// How many times as many attempts all addresses together may make under one name: far more than people need, so that nobody is
-/// locked out by somebody who only knows their name, and an end to guessing from everywhere at once.
+/// How many times as many attempts all addresses together may make under one name: an end to guessing from everywhere at once. It
+/// is far more than people need, so that locking somebody out takes more than their name: ten addresses, that go on with it.
 const BY_NAME: u64 = 10;
 
 /// Limits calls by address, and attempts to log in by name, by address and by both.

@@ -47,7 +47,8 @@ async fn what_is_borrowed_is_owed_with_interest_and_paid_back_by_call() {
     // No more than there is.
     let repaid = post(&world, &token, "poor/repay", json!(4_000_000_000_u64)).await.expect(200).body;
     assert!((610..756).contains(&repaid["paid"].as_u64().unwrap()), "{repaid}");
-    assert_eq!(repaid["tokens"], 0);
+    // A token a second is minted meanwhile; what was not paid would be hundreds.
+    assert!(repaid["tokens"].as_u64().unwrap() < 60, "{repaid}");
 
     let balance =
         world.call("GET", "/api/v1/clusters/cluster-01/balance", &token, None).await.expect(200).body;

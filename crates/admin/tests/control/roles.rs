@@ -1,6 +1,6 @@
 //! Every route against every role: who may not do something is told so, and nobody else is.
 
-use crate::support::{PASSWORD, World, token_of};
+use crate::support::{PASSWORD, World, cookie_of, token_of};
 use serde_json::{Value, json};
 
 const ROLES: [&str; 4] = ["known", "viewer", "operator", "admin"];
@@ -89,6 +89,39 @@ async fn whoever_must_change_the_password_can_do_nothing_else() {
         let status = world.call(&method, &path, &token, body).await.status;
         assert_eq!(status == 403, role > 0, "{method} {path}: {status}");
     }
+}
+
+/// Whoever knows a name and has a dozen addresses can keep others from logging in under it, and does nothing to who is inside.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_is_inside_goes_on_while_a_name_is_guessed_at_from_many_addresses() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::start_with(folder.path().join("admin.db").to_str().unwrap(), |settings| {
+        settings.logins_per_minute = 5;
+        settings.trusted_proxies = vec![tollgate_config::gateway::Network::new("127.0.0.0/8").unwrap()];
+    })
+    .await;
+    let admin = world.admin().await;
+    let machine = world.token(&admin, "viewer").await;
+    let bob = json!({"username": "bob", "role": "viewer", "password": PASSWORD});
+    world.call("POST", "/api/v1/users", &admin, Some(bob)).await.expect(201);
+    let log_in = async |name: &str, password: &str, from: &str| {
+        let body = json!({"username": name, "password": password});
+        world.call_with("POST", "/api/v1/login", "", Some(body), &[("x-forwarded-for", from)]).await
+    };
+    let opened = log_in("admin", PASSWORD, "198.51.100.1").await.expect(200);
+    for last in 1..=12 {
+        for _ in 0..5 {
+            log_in("admin", "wrong", &format!("203.0.113.{last}")).await;
+        }
+    }
+    log_in("admin", PASSWORD, "198.51.100.1").await.expect(429);
+    log_in("bob", PASSWORD, "198.51.100.1").await.expect(200);
+    world.call("GET", "/api/v1/apps", &machine, None).await.expect(200);
+    let cookie = cookie_of(&opened);
+    let again = world.call_with("POST", "/api/v1/session/refresh", "", None, &[("cookie", &cookie)]).await;
+    let change = json!({"current": PASSWORD, "new": format!("{PASSWORD}!")});
+    let token = token_of(&again.expect(200));
+    world.call("PUT", "/api/v1/me/password", &token, Some(change)).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

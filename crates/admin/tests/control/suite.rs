@@ -3,6 +3,7 @@
 pub(crate) use crate::lists::lists;
 pub(crate) use crate::policies::{clusters, rollback, schedule, schedule_due};
 use crate::support::{PASSWORD, World, cookie_of, token_of};
+use crate::websocket::{open_at, reason_of_end};
 use serde_json::{Value, json};
 use tollgate_admin::Task;
 use tollgate_core::cost::Operation;
@@ -430,9 +431,27 @@ async fn tokens_follow_their_account(world: &World, token: &str) {
     assert_eq!(statuses("/api/v1/apps").await, (401, 401));
     set(json!({"enabled": true, "role": "admin"})).await;
     assert_eq!(statuses("/api/v1/users").await, (200, 200));
+    tokens_wait_for_the_password(world, token, &first).await;
+    assert_eq!(statuses("/api/v1/me").await, (200, 200));
     world.call("DELETE", "/api/v1/users/dora", token, None).await.expect(204);
     world.call("POST", "/api/v1/users", token, Some(body)).await.expect(201);
     assert_eq!(statuses("/api/v1/apps").await, (401, 401), "the account is another one");
+}
+
+/// Whoever made themselves a token with the account of another may do nothing with it once that account has to change its password,
+/// not even go on listening.
+async fn tokens_wait_for_the_password(world: &World, token: &str, machine: &str) {
+    let mut listens = open_at(world.address(), machine).await;
+    let reset = world.call("POST", "/api/v1/users/dora/password", token, None).await.expect(200);
+    for (method, path) in [("GET", "/api/v1/apps"), ("GET", "/api/v1/me"), ("POST", "/api/v1/ws/ticket")] {
+        let refused = world.call(method, path, machine, None).await.expect(403);
+        assert_eq!(refused.body["type"], "urn:tollgate:problem:password_change_required", "{method} {path}");
+    }
+    assert_eq!(reason_of_end(&mut listens).await, "the session is over");
+    let given = reset.body["password"].as_str().unwrap();
+    let dora = token_of(&world.log_in("dora", given).await.expect(200));
+    let change = json!({"current": given, "new": PASSWORD});
+    world.call("PUT", "/api/v1/me/password", &dora, Some(change)).await.expect(200);
 }
 
 /// What happens is in the history, also after a restart, and can be explained.
@@ -595,6 +614,15 @@ pub(crate) async fn upkeep(database: &str) {
     upkeep.note(Task::Snapshot, true);
     world.wait(async || open().await["total"] == 0).await;
 
+    // Where nodes share a database each writes to it once a second.
+    if database.contains("://") {
+        for (statement, is_so) in
+            [("ALTER TABLE nodes RENAME TO away", true), ("ALTER TABLE away RENAME TO nodes", false)]
+        {
+            execute(database, statement).await;
+            world.wait(async || fails("database").await == is_so).await;
+        }
+    }
     execute(database, "DROP TABLE history_pieces").await;
     world.stop().await;
     assert!(upkeep.is_failing(Task::Database));

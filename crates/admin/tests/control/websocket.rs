@@ -47,6 +47,18 @@ async fn connect(
     }
 }
 
+/// Why the server ends it, when it does.
+pub(crate) async fn reason_of_end(socket: &mut WebSocketStream<TcpStream>) -> String {
+    let ended = async {
+        loop {
+            if let Message::Close(frame) = socket.next().await.unwrap().unwrap() {
+                return frame.unwrap().reason.to_string();
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), ended).await.expect("it goes on")
+}
+
 /// The next event of that kind.
 pub(crate) async fn next(socket: &mut WebSocketStream<TcpStream>, kind: &str) -> Value {
     let found = async {

@@ -10,9 +10,13 @@ use std::io::{Read, Write};
 use std::net::SocketAddr;
 
 fn start() -> (Upstream, Tollgate) {
+    start_with("")
+}
+
+fn start_with(more: &str) -> (Upstream, Tollgate) {
     let upstream = Upstream::start();
     let admin = "[admin]\ncalls_per_second = 100_000\nlogins_per_minute = 1000\n";
-    let tollgate = Tollgate::start(&format!("{admin}{}{APPS}", upstream.route()));
+    let tollgate = Tollgate::start(&format!("{more}{admin}{}{APPS}", upstream.route()));
     (upstream, tollgate)
 }
 

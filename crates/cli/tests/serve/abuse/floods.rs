@@ -1,6 +1,6 @@
 //! Too many connections, too many watchers, and tunnels that carry too much.
 
-use super::{made_up, start, still_serves, token};
+use super::{made_up, start, start_with, still_serves, token};
 use crate::support::{APPS, Echo, Tollgate, ask, crowd, eventually, most_files, open};
 use socket2::SockRef;
 use std::io::{Read, Write};
@@ -41,6 +41,15 @@ fn subscription(length: u16) -> Vec<u8> {
     frame
 }
 
+/// The head of a frame of so many bytes (its length in eight bytes, 127), and its first MiB.
+fn begun_frame(length: u64) -> Vec<u8> {
+    let mut frame = vec![0x81, 0xff];
+    frame.extend(length.to_be_bytes());
+    frame.resize(14 + (1 << 20), b' ');
+    frame[10..14].fill(0);
+    frame
+}
+
 /// How many files the process has open.
 fn files(tollgate: &Tollgate) -> usize {
     std::fs::read_dir(format!("/proc/{}/fd", tollgate.id())).unwrap().count()
@@ -76,6 +85,30 @@ fn a_watcher_that_says_too_much_has_to_leave() {
         }
         assert_eq!(heard == 3, stays, "{length} bytes, {heard} answers");
     }
+    still_serves(&tollgate);
+}
+
+/// The limit holds for what a head announces: nothing is kept until the rest has come.
+#[test]
+fn a_watcher_that_only_announces_too_much_has_to_leave() {
+    let (_upstream, tollgate) = start();
+    let token = token(&tollgate);
+    let watchers: Vec<(TcpStream, u16)> = (0..64).map(|_| watch(&tollgate, &token)).collect();
+    assert!(watchers.iter().all(|(_, status)| *status == 101));
+    let before = tollgate.peak_memory();
+    let begun = begun_frame((16 << 20) - 1);
+    for (stream, _) in &watchers {
+        let _ = { stream }.write_all(&begun);
+    }
+    let stay = watchers.into_iter().filter(|(stream, _)| {
+        // Whoever stays hears the numbers of every second.
+        let mut buffer = [0; 8_192];
+        (0..10).all(|_| matches!({ stream }.read(&mut buffer), Ok(1..)))
+    });
+    let stay: Vec<(TcpStream, u16)> = stay.collect();
+    let grown = tollgate.grown_since(before);
+    assert!(stay.is_empty(), "{} of 64 may go on, {grown} KiB", stay.len());
+    assert!(grown < 16 * 1024, "{grown} KiB for 64 frames that were begun");
     still_serves(&tollgate);
 }
 
@@ -139,12 +172,39 @@ fn connections_to_the_rate_limit_service_that_say_nothing_leave_the_gateway_alon
     eventually("there is room again", || files(&tollgate) < 200);
 }
 
+#[test]
+fn clients_of_redis_that_do_not_say_the_password_lose_their_places() {
+    let (_upstream, tollgate) =
+        start_with("[resp]\nlisten = '127.0.0.1:0'\npassword = 'open-sesame'\nmax_connections = 100\n");
+    let (door, before) = (tollgate.door("resp"), tollgate.peak_memory());
+    let silent: Vec<TcpStream> = (0..100).map(|_| open(door)).collect();
+    // As much of a command as is waited for.
+    let word = format!("$16384\r\n{}\r\n", "x".repeat(16_384));
+    let begun = format!("*64\r\n{}", word.repeat(60));
+    for stream in silent.iter().take(20) {
+        let _ = { stream }.write_all(begun.as_bytes());
+    }
+    let ask = || {
+        let mut told = [0; 12];
+        let mut stream = open(door);
+        stream.write_all(b"AUTH open-sesame\r\nPING\r\n").is_ok()
+            && stream.read_exact(&mut told).is_ok()
+            && &told == b"+OK\r\n+PONG\r\n"
+    };
+    assert!(!ask(), "there is room for more");
+    eventually("there is room again", ask);
+    let grown = tollgate.grown_since(before);
+    assert!(grown < 64 * 1024, "{grown} KiB for 20 MiB of commands that were begun");
+    still_serves(&tollgate);
+    drop(silent);
+}
+
 /// As many as names are made up: some say half of a head, all are reset.
 #[test]
 fn connections_that_come_and_go_leave_nothing_behind() {
-    let (_upstream, tollgate) = start();
+    let (_upstream, tollgate) = start_with("[resp]\nlisten = '127.0.0.1:0'\n");
     still_serves(&tollgate);
-    let doors = [tollgate.gateway, tollgate.check, tollgate.rls, tollgate.admin];
+    let doors = [tollgate.gateway, tollgate.check, tollgate.rls, tollgate.admin, tollgate.door("resp")];
     let (rest, before, count) = (files(&tollgate), tollgate.peak_memory(), made_up());
     for (number, door) in (0..count).zip(doors.into_iter().cycle()) {
         let mut stream = open(door);
