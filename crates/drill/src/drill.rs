@@ -82,6 +82,8 @@ pub enum Step {
     Redis(Server, ByRedis),
     /// Nothing, until another Redis has the books than the one that had them when the drill began.
     Moved,
+    /// Nothing, if the Redis has the books that had them when the drill began.
+    Stayed,
     /// Something to the line in front of Redis.
     Line(ByLine),
     /// Something to the network that Redis is in.
@@ -268,7 +270,7 @@ pub enum Form {
 impl Step {
     /// Whether it only waits until something is so.
     pub(crate) const fn is_a_look(&self) -> bool {
-        matches!(self, Self::Rest(_) | Self::Moved | Self::Upkeep(..))
+        matches!(self, Self::Rest(_) | Self::Moved | Self::Stayed | Self::Upkeep(..))
     }
 }
 

@@ -24,6 +24,10 @@ pub struct Outcome {
     pub served: u64,
     /// The most that may have.
     pub most: f64,
+    /// By how much more passed than what was promised, in whatever time that was most.
+    pub beyond: f64,
+    /// The most that that may be.
+    pub most_beyond: f64,
     /// Answers that refused a request.
     pub refused: u64,
     /// Requests that failed while their gateway or their server was broken on purpose.
@@ -105,6 +109,8 @@ impl Outcome {
             passed,
             served: ended.served,
             most: promise::most(drill, ended.seconds),
+            beyond: series.beyond(f64::from(RATE)),
+            most_beyond: promise::most_beyond(drill),
             refused,
             excused,
             wrong,
@@ -145,6 +151,12 @@ impl Outcome {
         demand(
             served <= most,
             format!("{served} served, at most {most:.0} may be, on a machine that is {late} ms late"),
+        );
+        // What was let through in time may be answered a moment later, when others were as well.
+        let (beyond, most) = (self.beyond, self.most_beyond + promise::late_answers(slowest));
+        demand(
+            beyond <= most,
+            format!("in some time {beyond:.0} passed beyond the rate, at most {most:.0} may"),
         );
         let ceiling = millis(promise::ceiling(Duration::from_millis(late)));
         demand(
@@ -238,6 +250,15 @@ mod tests {
         };
         assert_eq!(broken("primary-stopped-briefly", |_| {}), Vec::<String>::new());
         says("at most 2260 may be", |ended| (ended.served, ended.spent) = (2_261, 2_261.0));
+        says("in some time 400 passed beyond", |ended| {
+            // No more in all, but two seconds of it at once.
+            ended.tally.series = Series::default();
+            for request in 0..2_000 {
+                let at = Duration::from_millis(request * 5);
+                let is_held_up = (6..8).contains(&at.as_secs());
+                ended.tally.series.count(if is_held_up { Duration::from_secs(8) } else { at });
+            }
+        });
         says("were spent", |ended| ended.spent = 1_999.0);
         says("a second passed meanwhile", |ended| ended.tally.series = Series::default());
         says("answers that should not be", |ended| {

@@ -1,6 +1,7 @@
 //! The numbers that gateways are started with, and what is promised by them.
 
 use crate::drill::{Drill, Loss};
+use crate::level::Level;
 use anyhow::Context;
 use serde_json::Value;
 use std::time::Duration;
@@ -26,8 +27,17 @@ pub(crate) fn patience(drill: &Drill) -> Duration {
     if drill.spares_the_ledger() { UNDISTURBED } else { LEDGER_TIMEOUT }
 }
 
-/// After how much silence the ledger sets aside what a node that is cut off may be using, while tokens are short.
-const SILENCE: Duration = Duration::from_millis(400);
+/// After how much silence the ledger sets aside what a node that is cut off may be using, while tokens are short: two intervals, which are
+/// longer where the ledger is slow, and four times what requests wait for it.
+fn silence(drill: &Drill) -> Duration {
+    let interval = match drill.felt {
+        Level::Mild => Duration::from_millis(500),
+        Level::Significant => Duration::from_secs(1),
+        // What is cut off at once has no time to slow down.
+        Level::Normal | Level::FailOpen | Level::NoAnswer => Duration::from_millis(100),
+    };
+    interval * 2 + LEDGER_TIMEOUT * 4
+}
 
 /// What a failover may lose: what was written in the time that a replica lags behind, generously.
 const LOST_WRITES: Duration = Duration::from_secs(1);
@@ -112,13 +122,21 @@ pub(crate) fn least(drill: &Drill) -> f64 {
     0.8 * f64::from(RATE.saturating_sub(drill.vanished * ALONE))
 }
 
-/// The most that may pass in so many seconds: what was promised, what was saved, and what the faults of the drill allow on
-/// top of it.
+/// What may be answered at one time with what was let through before, if answers take as long as that.
+pub(crate) fn late_answers(slowest_ms: u64) -> f64 {
+    f64::from(RATE) * Duration::from_millis(slowest_ms).as_secs_f64()
+}
+
+/// The most that may pass in so many seconds: what was promised, and what may pass beyond it.
 pub(crate) fn most(drill: &Drill, seconds: f64) -> f64 {
+    f64::from(RATE) * seconds + most_beyond(drill)
+}
+
+/// The most that may pass beyond what was promised, in however much time: what was saved, and what the faults of the drill allow on top of
+/// it.
+pub(crate) fn most_beyond(drill: &Drill) -> f64 {
     let nodes = u32::try_from(drill.stage.gateways).map_or(f64::INFINITY, f64::from);
-    let rate = f64::from(RATE);
-    rate * seconds
-        + f64::from(BURST)
-        + f64::from(drill.outages) * nodes * f64::from(ALONE) * SILENCE.as_secs_f64()
-        + f64::from(u32::from(drill.loss != Loss::Nothing)) * rate * LOST_WRITES.as_secs_f64()
+    f64::from(BURST)
+        + f64::from(drill.outages) * nodes * f64::from(ALONE) * silence(drill).as_secs_f64()
+        + f64::from(u32::from(drill.loss != Loss::Nothing)) * f64::from(RATE) * LOST_WRITES.as_secs_f64()
 }

@@ -24,6 +24,8 @@ struct State {
     generation: AtomicU64,
     /// How many connections there have been.
     opened: AtomicU64,
+    /// So many of the first ones were cut.
+    cut: AtomicU64,
     /// What is said on so many of the first ones is swallowed.
     forgotten: AtomicU64,
     is_over: AtomicBool,
@@ -80,8 +82,14 @@ impl Link {
         self.state.forgotten.store(self.state.opened.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
+    /// Whether there has been a connection since they were cut.
+    pub fn is_in_use(&self) -> bool {
+        self.state.opened.load(Ordering::Relaxed) > self.state.cut.load(Ordering::Relaxed)
+    }
+
     /// Cuts all connections; new ones can be made.
     pub fn cut(&self) {
+        self.state.cut.store(self.state.opened.load(Ordering::Relaxed), Ordering::Relaxed);
         self.state.generation.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -183,6 +191,13 @@ mod tests {
         client.write_all(b"more").unwrap();
         client.read_exact(&mut buffer).unwrap();
         assert_eq!(&buffer, b"more");
+        assert!(link.is_in_use());
+        link.cut();
+        assert!(!link.is_in_use());
+        let mut client = connect();
+        client.write_all(b"then").unwrap();
+        client.read_exact(&mut buffer).unwrap();
+        assert!(link.is_in_use());
 
         link.forget();
         client.write_all(b"lost").unwrap();

@@ -37,7 +37,7 @@ pub(super) const DRILLS: &[Drill] = &[
         steps: &[
             Rest(8_500),
             Disk(Fill),
-            Rest(2_000),
+            Upkeep("snapshot", Fails),
             Gateway(0, ByGateway::Kill),
             Rest(1_000),
             Disk(Free),

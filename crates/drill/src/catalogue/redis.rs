@@ -3,7 +3,7 @@
 use super::FLEET;
 use crate::drill::ByRedis::{Continue, Kill, Restart, Stop, Tell};
 use crate::drill::Server::{FirstPrimary, FirstReplica, Primary, Replica};
-use crate::drill::Step::{Moved, Redis, Rest};
+use crate::drill::Step::{Moved, Redis, Rest, Stayed};
 use crate::drill::{Drill, Loss};
 use crate::level::Level;
 
@@ -70,7 +70,8 @@ pub(super) const DRILLS: &[Drill] = &[
         name: "primary-stopped-briefly",
         about: "the primary stands still for less than it takes to be replaced",
         stage: FLEET,
-        steps: &[Redis(Primary, Stop), Rest(1_000), Redis(FirstPrimary, Continue)],
+        // Also three times as long it is less than the two seconds after which it is missed.
+        steps: &[Redis(Primary, Stop), Rest(600), Redis(FirstPrimary, Continue), Stayed],
         loss: Loss::Nothing,
         outages: 1,
         vanished: 0,

@@ -41,6 +41,16 @@ impl Series {
         (within.map(|(_, count)| f64::from(*count)).sum(), (end - first).max(0.0) * step)
     }
 
+    /// By how much more passed than at that rate, in whatever time that was most.
+    pub(crate) fn beyond(&self, rate: f64) -> f64 {
+        let at_most = rate * Self::STEP.as_secs_f64();
+        let until_here = self.0.iter().scan(0.0_f64, |sum, count| {
+            *sum = sum.max(0.0) + f64::from(*count) - at_most;
+            Some(*sum)
+        });
+        until_here.fold(0.0, f64::max)
+    }
+
     /// Whether as much passed in the last second before `now` that was counted, which must not be long ago.
     pub(crate) fn reaches(&self, rate: f64, now: f64) -> bool {
         let recent = now - 3.0 * Self::STEP.as_secs_f64();
@@ -82,6 +92,15 @@ mod tests {
         is((0.0, 9.0), (6.0, 9.0));
         is((0.1, 0.9), (3.0, 0.5));
         is((0.6, 0.7), (0.0, 0.0));
+    }
+
+    #[test]
+    fn the_time_counts_in_which_most_passed_beyond_the_rate() {
+        let beyond = |counts: &[u32], rate| Series(counts.to_vec()).beyond(rate);
+        let is = |counts: &[u32], expected: f64| (beyond(counts, 40.0) - expected).abs() < 1e-9;
+        assert!(is(&[], 0.0) && is(&[10, 9, 1], 0.0));
+        assert!(is(&[30, 0, 30, 5], 30.0), "{}", beyond(&[30, 0, 30, 5], 40.0));
+        assert!(is(&[0, 0, 0, 0, 25, 12, 10, 0], 17.0), "what did not pass before is no room for it");
     }
 
     #[test]

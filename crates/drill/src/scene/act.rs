@@ -31,6 +31,7 @@ impl Scene {
             Step::Gateway(number, act) => self.gateway(number, act),
             Step::Redis(which, act) => self.ledger.act(which, act),
             Step::Moved => self.ledger.wait_until_moved(),
+            Step::Stayed => self.ledger.ensure_stayed(),
             Step::Line(act) => self.ledger.line(act),
             Step::Network(act) => self.ledger.network(act),
             Step::Disk(Room::Fill) => self.disk.as_ref().context("there is no disk")?.fill(),
@@ -84,12 +85,12 @@ impl Scene {
         let said = |gateway: &Gateway, words: &str| gateway.log().matches(words).count();
         let before: Vec<usize> =
             self.gateways.iter().map(|gateway| said(gateway, taken) + said(gateway, refused)).collect();
-        let (mut is_good, mut in_force) = (true, None);
+        let mut is_good = true;
         for round in 0..times {
             self.edition += 1;
             is_good = file == File::Good || file == File::Both && round % 2 == 1;
             if is_good {
-                in_force = Some(self.edition);
+                self.in_force = self.edition;
             }
             for gateway in &self.gateways {
                 let good = self.config(gateway.tls);
@@ -107,13 +108,15 @@ impl Scene {
                 said(gateway, taken) + said(gateway, refused) > before
                     && of_last.is_some_and(|line| line.contains(last))
             })?;
-            if let Some(number) = in_force {
-                anyhow::ensure!(
-                    knows(gateway, number)?,
-                    "configuration {number} was taken up and is not in force"
-                );
-                let older = number - 1;
-                anyhow::ensure!(!knows(gateway, older)?, "configuration {older} is still in force");
+            let number = self.in_force;
+            anyhow::ensure!(
+                knows(gateway, number)?,
+                "configuration {number} was taken up and is not in force"
+            );
+            // The one before was good or bad; the last may have been the same, or bad.
+            for other in [number.saturating_sub(1), self.edition].into_iter().filter(|other| *other != number)
+            {
+                anyhow::ensure!(!knows(gateway, other)?, "configuration {other} is in force");
             }
         }
         Ok(())
@@ -187,7 +190,7 @@ fn log_in(gateway: &Gateway) -> anyhow::Result<u16> {
 }
 
 /// Waits until it is so, but not for ever.
-fn eventually(what: &str, is_so: impl Fn() -> bool) -> anyhow::Result<()> {
+pub(super) fn eventually(what: &str, is_so: impl Fn() -> bool) -> anyhow::Result<()> {
     let start = Instant::now();
     while !is_so() {
         anyhow::ensure!(start.elapsed() < PATIENCE, "waited in vain: {what}");

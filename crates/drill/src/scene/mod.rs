@@ -31,6 +31,8 @@ pub(crate) struct Scene {
     encryption: Option<Encryption>,
     /// Written with every configuration, as a host that only this one knows.
     edition: u32,
+    /// The last one that was right.
+    in_force: u32,
 }
 
 #[derive(Debug)]
@@ -52,6 +54,7 @@ impl Scene {
             upstream_excuse: Excuse::default(),
             encryption,
             edition: 0,
+            in_force: 0,
         };
         for number in 0..stage.gateways {
             let name = stage.is_named.then(|| format!("gateway-{number}"));

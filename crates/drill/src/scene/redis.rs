@@ -1,5 +1,6 @@
 //! The Redis that the ledger is on, if it is on one.
 
+use super::act::eventually;
 use crate::drill::{self, ByLine, ByNetwork, ByRedis, Server};
 use anyhow::{Context, bail};
 use std::time::Duration;
@@ -80,6 +81,14 @@ impl Ledger {
         cluster.wait_until_another(first.0, KEY)
     }
 
+    /// Makes sure that the server has the books that had them first.
+    pub(super) fn ensure_stayed(&self) -> anyhow::Result<()> {
+        let Self::Cluster { cluster, first } = self else { bail!("there is no other server here") };
+        let now = cluster.primary_of(KEY)?;
+        anyhow::ensure!(now == first.0, "server {} was replaced by {now}", first.0);
+        Ok(())
+    }
+
     pub(super) fn line(&self, act: ByLine) -> anyhow::Result<()> {
         let Self::Line { link, .. } = self else { bail!("there is no line in front of this ledger") };
         match act {
@@ -87,7 +96,10 @@ impl Ledger {
             ByLine::Silence => link.silence(true),
             ByLine::Carry => link.silence(false),
             ByLine::Forget => link.forget(),
-            ByLine::Cut => link.cut(),
+            ByLine::Cut => {
+                eventually("a connection to be cut", || link.is_in_use())?;
+                link.cut();
+            }
         }
         Ok(())
     }
