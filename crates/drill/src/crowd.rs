@@ -11,18 +11,30 @@ use std::time::{Duration, Instant};
 /// When a gateway must have got rid of those that keep it waiting: its own two seconds, and what a busy machine takes.
 const RID_OF: Duration = Duration::from_secs(10);
 
+/// Nobody has to leave before that.
+const LET_IN: Duration = Duration::from_secs(1);
+
 /// Connections that are open at a time when many are opened and dropped.
 const AT_A_TIME: usize = 500;
 
 const HEAD: &str = "HTTP/1.1\r\nhost: drill\r\nx-tollgate-app: crowd\r\n";
 
-/// Sends them, and fails if they get to keep a connection that they should not.
-pub(crate) fn send(crowd: Crowd, gateway: SocketAddr) -> anyhow::Result<()> {
+/// Sends them to all gateways at once, and fails if they get to keep a connection that they should not.
+pub(crate) fn send(crowd: Crowd, gateways: &[SocketAddr]) -> anyhow::Result<()> {
+    thread::scope(|scope| {
+        let sent: Vec<_> =
+            gateways.iter().map(|gateway| scope.spawn(move || send_to(crowd, *gateway))).collect();
+        sent.into_iter()
+            .try_for_each(|one| one.join().unwrap_or_else(|_| anyhow::bail!("a crowd has panicked")))
+    })
+}
+
+fn send_to(crowd: Crowd, gateway: SocketAddr) -> anyhow::Result<()> {
     match crowd {
-        Crowd::SlowHeads(count) => wait_to_be_dropped(&mut open(gateway, count, "GET / HTT")?, b"P"),
+        Crowd::SlowHeads(count) => linger(gateway, count, &format!("GET / {HEAD}x-slow: "), b"s"),
         Crowd::HalfBodies(count) => {
             let half = format!("PUT / {HEAD}content-length: 1000\r\n\r\nhalf of it");
-            wait_to_be_dropped(&mut open(gateway, count, &half)?, b"")
+            linger(gateway, count, &half, b"")
         }
         Crowd::OpenAndDrop(count) => open_and_drop(gateway, count),
     }
@@ -39,8 +51,14 @@ fn open(gateway: SocketAddr, count: usize, beginning: &str) -> anyhow::Result<Ve
     (0..count).map(open).collect()
 }
 
-/// Sends a little now and then until all connections were closed from the other side.
-fn wait_to_be_dropped(streams: &mut Vec<TcpStream>, little: &[u8]) -> anyhow::Result<()> {
+/// Opens connections and sends a little now and then until all were closed from the other side. Who is sent away at once keeps nobody
+/// waiting: they must be let in first.
+fn linger(gateway: SocketAddr, count: usize, beginning: &str, little: &[u8]) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let mut streams = open(gateway, count, beginning)?;
+    streams.retain_mut(is_open);
+    let let_in = streams.len();
+    anyhow::ensure!(let_in == count || start.elapsed() > LET_IN, "{let_in} of {count} were let in");
     let start = Instant::now();
     while !streams.is_empty() {
         let left = streams.len();

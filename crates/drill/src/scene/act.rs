@@ -39,7 +39,8 @@ impl Scene {
             Step::Reload(file, times) => self.reload(file, times),
             Step::NewCertificate => self.renew(),
             Step::Crowd(crowd) => {
-                self.gateways.iter().try_for_each(|gateway| crowd::send(crowd, gateway.address))
+                let gateways: Vec<_> = self.gateways.iter().map(|gateway| gateway.address).collect();
+                crowd::send(crowd, &gateways)
             }
             Step::Upstream(ByUpstream::Return) => {
                 self.upstream.revive()?;
