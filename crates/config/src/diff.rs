@@ -92,16 +92,16 @@ pub fn diff(old: &Policy, new: &Policy) -> Vec<Change> {
 /// The same for whole configurations: settings first, then the policy. Passwords are not shown, but a change
 /// of one is.
 pub fn diff_config(old: &Config, new: &Config) -> Vec<Change> {
-    const URL: &str = "ledger.url";
     let mut changes = Vec::new();
     let (before, after) = (old.settings.to_value(), new.settings.to_value());
     if let (Some(before), Some(after)) = (before.as_object(), after.as_object()) {
         compare("", before, after, &mut changes);
     }
-    let is_shown = changes.iter().any(|change| change.path() == URL);
-    if old.settings.ledger.url != new.settings.ledger.url && !is_shown {
-        let (before, after) = (json!("a hidden value"), json!("another hidden value"));
-        changes.push(Change::Changed { path: URL.into(), before, after });
+    for key in old.settings.changed_secrets(&new.settings) {
+        if !changes.iter().any(|change| change.path() == key) {
+            let (before, after) = (json!("a hidden value"), json!("another hidden value"));
+            changes.push(Change::Changed { path: key.into(), before, after });
+        }
     }
     changes.extend(diff(&old.policy, &new.policy));
     changes
@@ -217,6 +217,16 @@ mod tests {
             lines(&ledger("hunter2"), &ledger("hunter3")),
             ["~ ledger.url: \"a hidden value\" -> \"another hidden value\""]
         );
+        for (key, text) in [
+            ("admin.database", "[admin]\ndatabase = 'postgres://u:SECRET@h/db'"),
+            ("identity.api_keys", "[identity]\napi_keys = [{secret = 'SECRET', app = 'a'}]"),
+            ("resp.password", "[resp]\npassword = 'SECRET'"),
+        ] {
+            assert_eq!(
+                lines(&text.replace("SECRET", "hunter-2"), &text.replace("SECRET", "hunter-3")),
+                [format!("~ {key}: \"a hidden value\" -> \"another hidden value\"")]
+            );
+        }
         assert_eq!(lines("", &ledger("hunter2")), ["+ ledger.url: \"redis://:***@h\""]);
         assert_eq!(lines(&ledger("hunter2"), &ledger("hunter2")), [""; 0]);
     }

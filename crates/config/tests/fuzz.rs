@@ -1,6 +1,7 @@
 //! What strangers may write into a file: it is read, or everything that is wrong is told, and nothing else happens.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::collections::BTreeSet;
 use tollgate_config::source::{Document, Format};
 use tollgate_config::{Errors, diff_config, import};
 use tollgate_testkit::Fuzz;
@@ -56,17 +57,36 @@ const WORDS: &[&str] = &[
     "\u{202e}",
 ];
 
-/// What became of it, in words without the values, so that new kinds of mistakes count and new values do not.
+/// What became of it: kinds of mistakes and where they are, without the values and names that somebody made up, so that new
+/// kinds count and new values do not.
 fn shape(errors: &Errors) -> Vec<String> {
-    let lines = errors.to_string();
-    assert!(!errors.is_empty() && !lines.is_empty(), "an error that says nothing");
-    lines.lines().map(|line| line.chars().filter(char::is_ascii_alphabetic).take(60).collect()).collect()
+    assert!(!errors.is_empty() && !errors.to_string().is_empty(), "an error that says nothing");
+    let kinds = errors.iter().map(|error| {
+        let kind = format!("{:?}", error.problem);
+        let kind = kind.split([' ', '(']).next().unwrap_or_default().to_owned();
+        let place: String = error.path.chars().filter(|letter| !letter.is_ascii_digit()).collect();
+        if kind == "UnknownKey" { kind } else { format!("{kind} {place}") }
+    });
+    kinds.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 #[test]
 fn fuzz_config_file() {
     let fuzz = Fuzz { target: "config-file", words: WORDS, mutations: 6_000 };
-    fuzz.run(|input| {
+    let wanted = [
+        ("good", 50),
+        ("1 apps", 2),
+        ("Syntax", 100),
+        ("UnknownKey", 50),
+        ("WrongType", 50),
+        ("Missing", 20),
+        ("OutOfRange", 1),
+        ("Malformed", 20),
+        ("BadId", 1),
+        ("Duplicate", 1),
+        ("Conflict", 1),
+    ];
+    fuzz.run_to(&wanted, |input| {
         let format = match input.first() {
             Some(b'{') => Format::Json,
             Some(b'%' | b'-' | b'#') => Format::Yaml,
@@ -89,7 +109,16 @@ fn fuzz_config_file() {
 #[test]
 fn fuzz_config_override() {
     let fuzz = Fuzz { target: "config-override", words: WORDS, mutations: 6_000 };
-    fuzz.run(|input| {
+    let wanted = [
+        ("good", 50),
+        ("UnknownKey", 100),
+        ("WrongType", 100),
+        ("Missing", 50),
+        ("OutOfRange", 1),
+        ("Malformed", 100),
+        ("Conflict", 50),
+    ];
+    fuzz.run_to(&wanted, |input| {
         let text = String::from_utf8_lossy(input);
         let pairs: Vec<(&str, &str)> = text.lines().filter_map(|line| line.split_once('=')).collect();
         let flags = pairs.iter().map(|(key, value)| (key.trim(), (*value).to_owned()));
@@ -119,7 +148,15 @@ fn fuzz_ratelimit_import() {
         ],
         mutations: 3_000,
     };
-    fuzz.run(|input| match import::ratelimit(&String::from_utf8_lossy(input)) {
+    let wanted = [
+        ("good", 10),
+        ("Syntax", 100),
+        ("UnknownKey", 50),
+        ("WrongType", 20),
+        ("Missing", 50),
+        ("Malformed", 1),
+    ];
+    fuzz.run_to(&wanted, |input| match import::ratelimit(&String::from_utf8_lossy(input)) {
         Ok(_) => vec!["good".to_owned()],
         Err(errors) => shape(&errors),
     })

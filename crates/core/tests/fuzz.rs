@@ -15,6 +15,7 @@ fn fuzz_s3_classification() {
             "POST ",
             "DELETE ",
             "HEAD ",
+            "PATCH ",
             "LIST ",
             "?uploads",
             "?uploadId=",
@@ -35,7 +36,22 @@ fn fuzz_s3_classification() {
         ],
         mutations: 30_000,
     };
-    fuzz.run(|input| {
+    let wanted = [
+        ("GET", 100),
+        ("HEAD", 50),
+        ("PUT", 100),
+        ("POST", 100),
+        ("PATCH", 20),
+        ("DELETE", 100),
+        ("LIST", 100),
+        ("COPY", 100),
+        ("MULTIPART_INIT", 10),
+        ("MULTIPART_UPLOAD", 100),
+        ("MULTIPART_COMPLETE", 20),
+        ("MULTIPART_ABORT", 10),
+        ("OTHER", 100),
+    ];
+    fuzz.run_to(&wanted, |input| {
         let text = String::from_utf8_lossy(input);
         let (method, target) = text.split_once(' ').unwrap_or((&text, ""));
         let (path, query) = target.split_once('?').unwrap_or((target, ""));

@@ -56,16 +56,21 @@ impl App {
         self.decision(Verdict::Refused(reason), tier, price, retry)
     }
 
-    /// Refuses a request that found no room for its connection, or lets it pass in shadow mode: then it is still to be paid, and
-    /// counted by that.
-    pub(crate) fn crowd_out(&self, price: Price, refused: &connection::Refused) -> Decision {
-        let reason = refused.reason;
-        let retry = Retry::of(refused.retry_after);
-        if !self.is_shadow() {
-            // More tokens would not have helped: this is no demand for them.
-            self.counters().refused(reason, Tokens::ZERO, false);
+    /// Refuses a request that found no room for its connection, or lets it pass in shadow mode: once refused, it is asked for no
+    /// tokens.
+    pub(crate) fn crowd_out(
+        self: &Arc<Self>,
+        price: Price,
+        refused: &connection::Refused,
+    ) -> Result<Permit, Decision> {
+        let (reason, retry) = (refused.reason, Retry::of(refused.retry_after));
+        // More tokens would not have helped: this is no demand for them.
+        self.counters().refused(reason, Tokens::ZERO, self.is_shadow());
+        let refused = Refused { reason, tier: tier_of(reason), retry };
+        if self.is_shadow() {
+            return Ok(Permit::in_shadow(Arc::clone(self), price, refused.tier, reason));
         }
-        self.foretell(price, Refused { reason, tier: tier_of(reason), retry })
+        Err(self.decision(Verdict::Refused(reason), refused.tier, price, refused.retry))
     }
 
     /// Refuses a request, or lets it pass in shadow mode.

@@ -242,8 +242,14 @@ impl<L: Ledger + Slots + 'static> Node<L> {
         }
     }
 
-    /// What is decided about a request of an application that may have no connection more: it is refused, or passes in shadow mode.
-    pub fn crowd_out(&self, app: &App, request: &Request<'_>, refused: &connection::Refused) -> Decision {
+    /// Decides about a request of an application that may have no connection more: it is refused, or passes in shadow mode, and
+    /// whether it could pay is not asked.
+    pub fn crowd_out(
+        &self,
+        app: &Arc<App>,
+        request: &Request<'_>,
+        refused: &connection::Refused,
+    ) -> Result<Permit, Decision> {
         let price = request.price(|| app.price(request.operation, request.bytes));
         app.crowd_out(price, refused)
     }

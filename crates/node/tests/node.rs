@@ -893,11 +893,21 @@ async fn a_refused_connection_is_a_decision_and_no_demand_for_tokens() {
     let in_a_second = Some(Millis::from_secs(1));
     let refused = connection::Refused { reason, limit: 1, current: 1, retry_after: in_a_second };
     let (app, ghost) = (node.app("a").unwrap(), node.app("shadow").unwrap());
-    let decision = node.crowd_out(&app, &get("a").with_cost(7), &refused);
+    let decision = node.crowd_out(&app, &get("a").with_cost(7), &refused).unwrap_err();
     assert_eq!((decision.verdict, decision.tier), (Verdict::Refused(reason), Tier::App));
     assert_eq!((decision.retry_after, decision.price.cost()), (in_a_second, 7));
     assert_eq!((app.counts().refused_for(reason), app.counts().refused_cost), (1, 0));
-    // What passes is counted when it is paid.
-    assert_eq!(node.crowd_out(&ghost, &get("shadow"), &refused).verdict, Verdict::Shadowed(reason));
-    assert_eq!(ghost.counts().shadowed.iter().sum::<u64>(), 0);
+    // Shadow mode counts it for that reason alone, whether or not it could have paid.
+    for cost in [1, 700] {
+        let permit = node.crowd_out(&ghost, &get("shadow").with_cost(cost), &refused).unwrap();
+        assert_eq!(
+            (permit.decision().verdict, permit.decision().tier),
+            (Verdict::Shadowed(reason), Tier::App)
+        );
+        permit.keep();
+    }
+    let counts = ghost.counts();
+    let shadowed = Reason::ALL.iter().zip(counts.shadowed).filter(|(_, count)| *count > 0);
+    assert_eq!(shadowed.collect::<Vec<_>>(), [(&reason, 2)]);
+    assert_eq!((counts.passed(), counts.refused_cost), (Spending::default(), 0));
 }

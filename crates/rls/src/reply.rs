@@ -7,13 +7,17 @@ use prost_types::value::Kind;
 use prost_types::{Struct, Value};
 use tollgate_config::rls::Headers;
 use tollgate_core::decision::Decision;
+use tollgate_core::id::AppId;
 use tollgate_core::units::{Millis, Rate};
 use tollgate_node::answer::{self, Answer};
 use tollgate_node::{DecisionId, wall};
 
 /// A decision that speaks for the whole call.
 pub(crate) struct Spokesman<'a> {
+    /// As the call names it.
     pub(crate) app: &'a str,
+    /// Who pays, if anybody does: whose the numbers are that clients are told.
+    pub(crate) payer: Option<AppId>,
     pub(crate) decision: Decision,
     /// By which it can be asked about later.
     pub(crate) id: Option<DecisionId>,
@@ -54,14 +58,15 @@ pub(crate) fn response(
         Headers::Never => false,
     };
     response.dynamic_metadata = metadata(spokesman);
+    let payer = spokesman.payer.as_deref().unwrap_or_default();
     let headers = if decision.verdict.passes() {
         let mut headers = HeaderMap::new();
         if is_told {
-            answer::describe(spokesman.app, decision, wall(), &mut headers);
+            answer::describe(payer, decision, wall(), &mut headers);
         }
         headers
     } else {
-        let answer = Answer::refusal(spokesman.app, decision, spokesman.id, wall());
+        let answer = Answer::refusal(payer, decision, spokesman.id, wall());
         response.overall_code = Code::OverLimit.into();
         response.raw_body = answer.content.json();
         answer.headers
@@ -81,7 +86,7 @@ fn fields(headers: &HeaderMap) -> Vec<HeaderValue> {
 
 /// Why a call was refused, or would have been, for the filters that come next and for access logs.
 fn metadata(spokesman: &Spokesman<'_>) -> Option<Struct> {
-    let Spokesman { app, decision, id } = spokesman;
+    let Spokesman { app, decision, id, .. } = spokesman;
     let reason = decision.verdict.reason()?;
     let text = |text: &str| Kind::StringValue(text.to_owned());
     #[allow(clippy::cast_precision_loss, reason = "numbers of a Struct are doubles")]

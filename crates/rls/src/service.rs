@@ -7,6 +7,7 @@ use crate::reply::{self, Spokesman};
 use crate::verdicts::{self, Held};
 use std::sync::Arc;
 use tollgate_config::rls::{Rls, Unmatched};
+use tollgate_core::decision::Decision;
 use tollgate_core::units::Rate;
 use tollgate_ledger::{Ledger, Slots};
 use tollgate_node::Node;
@@ -39,7 +40,7 @@ impl<L: Ledger + Slots + 'static> Service<L> {
         let held = verdicts::decide(&self.node, &claims).await;
         let statuses =
             held.iter().zip(&claims).map(|(held, claim)| self.status(held, claim.as_ref())).collect();
-        let mut spokesman = spokesman(&held, &claims);
+        let mut spokesman = self.spokesman(&held, &claims);
         if let Some(spokesman) = &mut spokesman
             && spokesman.decision.verdict.reason().is_some()
         {
@@ -78,12 +79,22 @@ impl<L: Ledger + Slots + 'static> Service<L> {
                 reply::status(held, app.id(), app.terms().policy.quota.guaranteed)
             }
             (_, Some(claim)) => {
-                let app = self.node.app(&claim.app);
-                let rate = app.map_or(Rate::ZERO, |app| app.terms().policy.quota.guaranteed);
-                reply::status(held, &claim.app, rate)
+                let app = self.node.resolve(&claim.app);
+                let rate = app.as_ref().map_or(Rate::ZERO, |app| app.terms().policy.quota.guaranteed);
+                reply::status(held, app.as_ref().map_or("", |app| app.id()), rate)
             }
             (_, None) => reply::status(held, "", Rate::ZERO),
         }
+    }
+
+    fn spokesman<'a>(&self, held: &[Held], claims: &'a [Option<Claim<'_>>]) -> Option<Spokesman<'a>> {
+        let (at, decision) = chosen(held)?;
+        let app = claims[at].as_ref().map_or("", |claim| &*claim.app);
+        let payer = match &held[at] {
+            Held::Paid(permit) => Some(permit.app().id().clone()),
+            _ => self.node.resolve(app).map(|app| app.id().clone()),
+        };
+        Some(Spokesman { app, payer, decision, id: None })
     }
 
     fn keep(&self, held: Vec<Held>, claims: &[Option<Claim<'_>>]) {
@@ -106,17 +117,14 @@ impl<L: Ledger + Slots + 'static> RateLimitService for Service<L> {
     }
 }
 
-/// The decision that the whole call is told of: the first refusal, or else whoever has least left of what it may have.
-fn spokesman<'a>(held: &[Held], claims: &'a [Option<Claim<'_>>]) -> Option<Spokesman<'a>> {
-    let decided = held.iter().zip(claims).filter_map(|(held, claim)| {
-        let app = claim.as_ref().map_or("", |claim| &claim.app);
-        held.decision().map(|decision| Spokesman { app, decision, id: None })
-    });
-    decided.min_by(|a, b| {
-        let rank =
-            |one: &Spokesman<'_>| (one.decision.verdict.passes(), one.decision.verdict.reason().is_none());
-        let share = |one: &Spokesman<'_>, other: &Spokesman<'_>| {
-            u128::from(one.decision.remaining.micros()) * u128::from(other.decision.limit.micros())
+/// Of the decisions of a call the one that all of it is told of, by its place: the first refusal, or else whoever has least left
+/// of what it may have.
+fn chosen(held: &[Held]) -> Option<(usize, Decision)> {
+    let decided = held.iter().enumerate().filter_map(|(at, held)| Some((at, held.decision()?)));
+    decided.min_by(|(_, a), (_, b)| {
+        let rank = |one: &Decision| (one.verdict.passes(), one.verdict.reason().is_none());
+        let share = |one: &Decision, other: &Decision| {
+            u128::from(one.remaining.micros()) * u128::from(other.limit.micros())
         };
         rank(a).cmp(&rank(b)).then_with(|| share(a, b).cmp(&share(b, a)))
     })

@@ -5,9 +5,9 @@ mod support;
 
 use std::net::SocketAddr;
 use std::time::Duration;
-use support::{memory, node, serve, still};
+use support::{memory, node, node_with, serve, still};
 use tollgate_config::rls::{Headers, Rls, Unmatched};
-use tollgate_core::id::ClusterId;
+use tollgate_core::id::{AppId, ClusterId};
 use tollgate_core::units::Tokens;
 use tollgate_ledger::Ledger;
 use tollgate_rls::Handle;
@@ -54,6 +54,27 @@ async fn a_status_tells_limit_remaining_and_reset() {
     assert!((70..=99).contains(&status.limit_remaining), "{status:?}");
     assert!(status.duration_until_reset.as_ref().unwrap().nanos > 0);
     assert_eq!(response.dynamic_metadata, None);
+}
+
+/// `pk` and `name` say whose the numbers beside them are.
+#[tokio::test]
+async fn a_stranger_is_told_of_whoever_pays() {
+    let service = serve(&node_with(memory(), AppId::new("ten").ok()), Rls::default());
+    let response = ask(&service, vec![costing("who knows?", 1)]).await.unwrap();
+    let refused = ask(&service, vec![costing("who knows?", 50)]).await.unwrap();
+    assert_eq!((response.overall_code(), refused.overall_code()), (Code::Ok, Code::OverLimit));
+    for response in [response, refused] {
+        let told: Vec<_> =
+            response.response_headers_to_add.iter().filter(|field| field.value.contains(";pk=")).collect();
+        assert_eq!(told.len(), 2, "{response:?}");
+        assert!(told.iter().all(|field| field.value.ends_with(";pk=:dGVu:")), "{told:?}");
+        let limit = response.statuses[0].current_limit.as_ref().unwrap();
+        assert_eq!((limit.requests_per_unit, limit.name.as_str()), (10, "ten"));
+    }
+    let service = serve(&node(memory()), Rls::default());
+    let nobody = ask(&service, vec![costing("who knows?", 1)]).await.unwrap();
+    assert_eq!((nobody.overall_code(), &nobody.statuses[0].current_limit), (Code::OverLimit, &None));
+    assert!(!format!("{:?}", nobody.response_headers_to_add).contains("pk="), "{nobody:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -51,33 +51,72 @@ const TABLES: [&str; 11] =
 
 /// What only a restart can change.
 #[derive(Clone, Debug)]
-pub(super) struct Fixed(Map<String, Value>);
+pub(super) struct Fixed {
+    /// As it is shown, secrets hidden.
+    shown: Map<String, Value>,
+    /// As it is; in a box, as it is large.
+    settings: Box<Settings>,
+}
 
 impl Fixed {
     pub(super) fn of(config: &Config) -> Self {
         let (mut tree, mut cost) = (config.settings.to_value(), config.policy.to_value()["cost"].take());
         tree["cost.base"] = cost["base"].take();
         tree["cost"] = cost;
-        let mut tables: Map<String, Value> =
+        let mut shown: Map<String, Value> =
             TABLES.into_iter().map(|name| (name.to_owned(), tree[name].take())).collect();
         // The rest of that table is taken up.
         let strangers = config.settings.gateway.identity.strangers.as_deref().unwrap_or("none");
-        tables.insert("identity".into(), json!({"strangers": strangers}));
-        Self(tables)
+        shown.insert("identity".into(), json!({"strangers": strangers}));
+        Self { shown, settings: Box::new(config.settings.clone()) }
     }
 
     /// Says everything in which what is to be differs.
     pub(super) fn check(&self, after: &Self) -> Result<(), Errors> {
-        let mut errors = Vec::new();
-        for (name, table) in &after.0 {
+        let mut errors: Vec<Error> = Vec::new();
+        for (name, table) in &after.shown {
             let Some(keys) = table.as_object() else { continue };
-            let before = &self.0[name];
+            let before = &self.shown[name];
             for (key, value) in keys.iter().filter(|&(key, value)| before[key] != *value) {
                 errors.push(restart(format!("{name}.{key}"), value.to_string(), &before[key].to_string()));
             }
         }
+        // Secrets change unseen.
+        let is_said = |errors: &[Error], path: &str| errors.iter().any(|error| error.path == path);
+        for path in self.settings.changed_secrets(&after.settings) {
+            let is_fixed =
+                TABLES.iter().any(|table| path.strip_prefix(table).is_some_and(|key| key.starts_with('.')));
+            if is_fixed && !is_said(&errors, path) {
+                errors.push(unseen(path));
+            }
+        }
+        if errors.is_empty() {
+            errors.extend(self.changed_tables(after).map(unseen));
+        }
         if errors.is_empty() { Ok(()) } else { Err(errors.into_iter().collect()) }
     }
+
+    /// The tables that are not as they were, shown alike or not.
+    fn changed_tables(&self, after: &Self) -> impl Iterator<Item = &'static str> {
+        let (old, new) = (&self.settings, &after.settings);
+        let tables = [
+            ("node", old.node != new.node),
+            ("ledger", old.ledger != new.ledger),
+            ("listen", old.listen != new.listen),
+            ("check", old.check != new.check),
+            ("rls", old.rls != new.rls),
+            ("resp", old.resp != new.resp),
+            ("admin", old.admin != new.admin),
+            ("log", old.log != new.log),
+            ("telemetry", old.telemetry != new.telemetry),
+        ];
+        tables.into_iter().filter_map(|(table, is_changed)| is_changed.then_some(table))
+    }
+}
+
+/// What differs and cannot be shown.
+fn unseen(path: &str) -> Error {
+    restart(path.into(), "another hidden value".into(), "what it was")
 }
 
 fn restart(path: String, value: String, before: &str) -> Error {
@@ -124,6 +163,31 @@ mod tests {
             assert_eq!(reported("", text), [path]);
             assert_eq!(reported(text, ""), [path]);
             assert_eq!(reported(text, text), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn a_secret_that_is_not_taken_up_is_said_and_not_shown() {
+        for (key, text) in [
+            ("resp.password", "[resp]\npassword = 'SECRET'"),
+            ("ledger.url", "[ledger]\nurl = 'redis://u:SECRET@h'"),
+            ("ledger.url", "[ledger]\nurl = 'redis://h/0?password=SECRET'"),
+            ("admin.database", "[admin]\ndatabase = 'postgres://u:SECRET@h/db'"),
+            ("admin.database", "[admin]\ndatabase = 'postgres://u@h/db?password=SECRET'"),
+        ] {
+            let with = |secret: &str| Fixed::of(&config(&text.replace("SECRET", secret)));
+            let said = with("hunter2").check(&with("hunter3")).expect_err(key).to_string();
+            assert_eq!(
+                said,
+                format!(
+                    "{key}: cannot change while tollgate is running (got another hidden value, expected what it was, or a \
+                     restart)"
+                )
+            );
+            assert_eq!(with("hunter2").check(&with("hunter2")).map_err(|errors| errors.to_string()), Ok(()));
+            // What is seen to change is said once.
+            let moved = text.replace("SECRET", "hunter3").replace("@h", "@g");
+            assert_eq!(reported(&text.replace("SECRET", "hunter2"), &moved), [key]);
         }
     }
 

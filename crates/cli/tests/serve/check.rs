@@ -27,6 +27,36 @@ fn a_check_is_answered_by_header_and_by_body() {
     assert_eq!(ask(tollgate.check, "GET /health", &[], "").status, 200);
 }
 
+/// `pk` says whose the numbers beside it are.
+#[test]
+fn a_stranger_is_told_of_whoever_pays() {
+    let stranger = r#"{"app": "who-knows", "cost": 1}"#;
+    let dear = r#"{"app": "who-knows", "cost": 100}"#;
+    let estimate = json!({"app": "who-knows", "estimate": 100});
+    let ask_all = |tollgate: &Tollgate| {
+        [
+            check(tollgate, "", stranger),
+            check(tollgate, "?dry_run=true", stranger),
+            check(tollgate, "", dear),
+            check(tollgate, "?dry_run=true", dear),
+            post(tollgate, "/v1/reservations", &estimate),
+        ]
+    };
+    let known = ask_all(&Tollgate::start(&format!("[identity]\nstrangers = 'tiny'\n{APPS}")));
+    assert_eq!(known.each_ref().map(|answer| answer.status), [200, 200, 429, 429, 429]);
+    for answer in known {
+        for field in ["ratelimit", "ratelimit-policy"] {
+            assert!(answer.header(field).ends_with(";pk=:dGlueQ==:"), "{answer:?}");
+        }
+    }
+    for answer in ask_all(&Tollgate::start(APPS)) {
+        assert_eq!(
+            (answer.status, answer.header("ratelimit"), answer.header("ratelimit-policy")),
+            (403, "", "")
+        );
+    }
+}
+
 #[test]
 fn a_refusal_says_everything_and_its_status_can_be_chosen() {
     let tollgate = Tollgate::start(APPS);

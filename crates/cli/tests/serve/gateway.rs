@@ -72,6 +72,19 @@ fn shadow_mode_lets_pass_and_marks() {
     eventually("the hanging request", || upstream.requests() == 1);
     let crowded = get();
     assert_eq!((crowded.status, crowded.header("x-tollgate-shadow")), (200, "app_limit_exceeded"));
+    let page = ask(tollgate.admin, "GET /metrics", &[], "").text();
+    let mut counted: Vec<&str> = page
+        .lines()
+        .filter(|line| line.contains("app=\"ghost\"") && line.contains("result=\"shadowed\""))
+        .collect();
+    counted.extend(page.lines().filter(|line| line.starts_with("tollgate_shadowed_total{app=\"ghost\"}")));
+    assert_eq!(
+        counted,
+        [
+            "tollgate_decisions_total{app=\"ghost\",result=\"shadowed\",reason=\"app_limit_exceeded\"} 1",
+            "tollgate_shadowed_total{app=\"ghost\"} 1",
+        ]
+    );
     drop(first);
     let mut marked = get();
     eventually("there is room, and nothing to pay with", || {

@@ -79,6 +79,17 @@ impl Site {
         assert_eq!(self.ask("GET", "nobody", "").status / 100, 4, "strangers are refused");
     }
 
+    /// What a client is told whose path the check cannot read: nothing that sounds like coming back later.
+    fn prove_ambiguity_is_told(&self, status: u16) {
+        let before = self.upstream.requests();
+        let told = ask(self.front, "GET /some/..%2ffile", &["x-tollgate-app: large"], "");
+        assert_eq!((told.status, told.header("retry-after")), (status, ""), "{told:?}");
+        if status == 400 {
+            assert_eq!(told.json()["reason"], "invalid_input", "{told:?}");
+        }
+        assert_eq!(self.upstream.requests(), before, "it goes no further");
+    }
+
     /// What a proxy does that writes refusals anew: it leaves out nothing that clients go by.
     fn prove_all_is_told(&self) {
         let passed = self.ask("GET", "large", "");
@@ -128,6 +139,7 @@ fn nginx() {
     });
     let _nginx = Program::start("nginx", &["-c", &config, "-p", "."], site.home(), site.front);
     site.prove(true);
+    site.prove_ambiguity_is_told(500);
     site.prove_all_is_told();
 }
 
@@ -140,6 +152,7 @@ fn caddy() {
     });
     let _caddy = Program::start("caddy", &["run", "--config", &config], site.home(), site.front);
     site.prove(true);
+    site.prove_ambiguity_is_told(400);
 }
 
 #[test]
@@ -153,6 +166,7 @@ fn traefik() {
     // It listens before it has read its routes.
     crate::support::eventually("a route", || site.ask("GET", "large", "").status == 200);
     site.prove(false);
+    site.prove_ambiguity_is_told(400);
 }
 
 #[test]
@@ -162,4 +176,5 @@ fn haproxy() {
     let config = site.save("haproxy.md", "haproxy.cfg", |text| text);
     let _haproxy = Program::start("haproxy", &["-db", "-f", &config], site.home(), site.front);
     site.prove(true);
+    site.prove_ambiguity_is_told(400);
 }

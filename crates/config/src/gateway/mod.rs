@@ -12,7 +12,7 @@ mod upstream;
 pub use access_log::AccessLog;
 pub use identity::{ApiKey, Identity, Source};
 pub use limits::Limits;
-pub use route::{HostPattern, Operations, Route};
+pub use route::{HostPattern, Operations, Route, plain_path};
 pub use timeouts::Timeouts;
 pub use tls::{Certificate, Tls};
 pub use tollgate_core::network::Network;

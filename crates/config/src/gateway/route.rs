@@ -3,6 +3,7 @@ use super::upstream::{Upstream, spelled};
 use crate::error::Problem;
 use crate::reader::Table;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
@@ -88,6 +89,32 @@ impl Operations {
     }
 }
 
+/// A path as prefixes are compared with it: escapes of letters that need none are undone, and empty segments left out, as
+/// servers do before they look at it.
+pub fn plain_path(path: &str) -> Cow<'_, str> {
+    if !path.contains('%') && !path.contains("//") {
+        return Cow::Borrowed(path);
+    }
+    let mut plain = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some(next) = rest.chars().next() {
+        let (next, length) = unescaped(rest).map_or((next, next.len_utf8()), |next| (next, 3));
+        if next != '/' || !plain.ends_with('/') {
+            plain.push(next);
+        }
+        rest = &rest[length..];
+    }
+    Cow::Owned(plain)
+}
+
+/// The letter that an escape stands for, if it needs none.
+fn unescaped(text: &str) -> Option<char> {
+    let code = text.strip_prefix('%')?.get(..2)?;
+    let code = code.bytes().all(|digit| digit.is_ascii_hexdigit()).then_some(code)?;
+    let letter = char::from(u8::from_str_radix(code, 16).ok()?);
+    (letter.is_ascii_alphanumeric() || "-._~".contains(letter)).then_some(letter)
+}
+
 /// The routes; none if any is wrong. Without the upstreams their names cannot be checked.
 pub(super) fn read_all(
     root: &mut Table<'_>,
@@ -99,7 +126,8 @@ pub(super) fn read_all(
         .into_iter()
         .map(|mut table| {
             let route = Route::read(&mut table, upstreams);
-            let is_new = route.as_ref().is_none_or(|route| seen.insert(route.name()));
+            let place = |route: &Route| (route.host.clone(), plain_path(&route.path).into_owned());
+            let is_new = route.as_ref().is_none_or(|route| seen.insert(place(route)));
             if !is_new {
                 let problem = Problem::Conflict("another route has the same host and path".into());
                 table.fault("path", problem, "a path of its own");

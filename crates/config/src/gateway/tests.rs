@@ -61,6 +61,14 @@ fn names_must_lead_somewhere() {
             "routes[1].path: another route has the same host and path (expected a path of its own)",
         ]
     );
+    // However it is written.
+    let [dear, escaped] = ["//dear", "/%64ear"].map(|path| format!("{route}path = '{path}'\n"));
+    assert_eq!(
+        lines(&format!("{upstream}{dear}{escaped}")),
+        [
+            "routes[1].path: another route has the same host and path (got \"/%64ear\", expected a path of its own)"
+        ]
+    );
 }
 
 #[test]

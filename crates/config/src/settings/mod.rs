@@ -158,6 +158,17 @@ impl Settings {
         }
         value
     }
+
+    /// The keys that hold secrets and have another value in `other`, whether or not that can be seen in what is shown.
+    pub fn changed_secrets(&self, other: &Self) -> Vec<&'static str> {
+        let keys = [
+            ("admin.database", self.admin.database != other.admin.database),
+            ("identity.api_keys", self.gateway.identity.api_keys != other.gateway.identity.api_keys),
+            ("ledger.url", self.ledger.url != other.ledger.url),
+            ("resp.password", self.resp.password != other.resp.password),
+        ];
+        keys.into_iter().filter_map(|(key, is_changed)| is_changed.then_some(key)).collect()
+    }
 }
 
 impl Node {

@@ -52,7 +52,7 @@ impl Inquiry {
     fn from_headers<L>(service: &Service<L>, parts: &Parts, options: Options) -> Result<Self, String> {
         let origin = Origin::of(&parts.headers, &parts.method)?;
         Ok(Self {
-            app: origin.app(&service.identifier.load()).unwrap_or_default().to_owned(),
+            app: origin.app(&service.identifier.load())?.unwrap_or_default().to_owned(),
             operation: origin.operation(service.settings.operations),
             bytes: origin.bytes()?,
             cost: None,

@@ -1,6 +1,6 @@
 //! The request that a proxy asks about, as proxies tell of it.
 
-use crate::plan::{Identifier, is_ambiguous};
+use crate::plan::{Ambiguous, Identifier, is_ambiguous};
 use crate::proxy::operation_of;
 use http::header::{HOST, HeaderName};
 use http::{HeaderMap, Method, Uri};
@@ -37,9 +37,12 @@ impl<'a> Origin<'a> {
     }
 
     /// Whose request it is, if that can be told.
-    pub(super) fn app<'b>(&'b self, identifier: &'b Identifier) -> Option<&'b str> {
+    pub(super) fn app<'b>(&'b self, identifier: &'b Identifier) -> Result<Option<&'b str>, String> {
         let host = text(self.headers, &FORWARDED_HOST).or_else(|| text(self.headers, &HOST));
-        identifier.identify(host.unwrap_or_default(), &self.uri, self.headers)
+        let app = identifier.identify(host.unwrap_or_default(), &self.uri, self.headers);
+        app.map_err(|Ambiguous| {
+            "some servers read ; \\ %2f or %5c in the path so that it is another application's".into()
+        })
     }
 
     /// What it does.
@@ -90,6 +93,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 mod tests {
     use super::*;
     use http::HeaderValue;
+    use tollgate_config::source::{Document, Format};
 
     /// A field as a proxy or its client writes it.
     type Field = (&'static str, &'static [u8]);
@@ -128,5 +132,24 @@ mod tests {
         assert_eq!(error, "x-original-method: not the name of a method");
         let error = told(&[cheap, ("x-forwarded-uri", b"/dear")]).unwrap_err();
         assert_eq!(error, "x-forwarded-uri: more than one");
+    }
+
+    #[test]
+    fn a_path_that_some_server_takes_for_that_of_another_is_nobodys() {
+        let config = Document::parse(
+            "[identity]\norder = ['path']\npaths = {'/' = 'cheap', '/dear' = 'dear'}",
+            Format::Toml,
+        );
+        let identifier = Identifier::new(&config.unwrap().read().unwrap().settings.gateway.identity);
+        let app = |uri: &'static str| {
+            let headers = HeaderMap::from_iter([(URIS[0].clone(), HeaderValue::from_static(uri))]);
+            let origin = Origin::of(&headers, &Method::GET).unwrap();
+            origin.app(&identifier).map(|app| app.map(ToOwned::to_owned))
+        };
+        for uri in ["/dear;x", "/;/dear", "/dear%2fx", "/\\dear"] {
+            assert!(app(uri).unwrap_err().starts_with("some servers read ;"), "{uri}");
+        }
+        assert_eq!(app("/dear/a%2fb;c").unwrap().as_deref(), Some("dear"));
+        assert_eq!(app("/key%2fof;an/object").unwrap().as_deref(), Some("cheap"));
     }
 }

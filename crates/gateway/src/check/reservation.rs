@@ -10,7 +10,7 @@ use tollgate_core::reservation::{DEFAULT_TIMEOUT, Settlement};
 use tollgate_core::units::Millis;
 use tollgate_ledger::{Ledger, Slots};
 use tollgate_node::answer::Answer;
-use tollgate_node::{EndError, ReservationId, wall};
+use tollgate_node::{EndError, ReservationId};
 
 /// The longest that a reservation may last, in seconds: a day.
 const LONGEST_S: u64 = 86_400;
@@ -41,10 +41,7 @@ impl<L: Ledger + Slots + 'static> Service<L> {
             }
             Err(decision) => {
                 let id = self.node.record(&wanted.app, &decision);
-                reply::refuse(
-                    Answer::refusal(&wanted.app, &decision, Some(id), wall()),
-                    self.refused_status(None),
-                )
+                self.refuse(&wanted.app, &decision, Some(id), self.refused_status(None))
             }
         }
     }

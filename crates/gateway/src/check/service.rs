@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
 use tollgate_config::settings;
+use tollgate_core::decision::Decision;
 use tollgate_ledger::{Ledger, Slots};
 use tollgate_node::answer::Answer;
 use tollgate_node::{DecisionId, Node, Record, Unexplained, wall};
@@ -61,23 +62,38 @@ impl<L: Ledger + Slots + 'static> Service<L> {
         let (request, status) = (inquiry.request(), self.refused_status(inquiry.options.status));
         if inquiry.options.dry_run {
             let decision = self.node.foresee(&request).await;
-            if decision.verdict.passes() {
-                return reply::pass(&inquiry.app, &decision, None);
+            if !decision.verdict.passes() {
+                return self.refuse(&inquiry.app, &decision, None, status);
             }
-            return reply::refuse(Answer::refusal(&inquiry.app, &decision, None, wall()), status);
+            let payer = self.node.resolve(&inquiry.app);
+            return reply::pass(payer.as_ref().map_or("", |app| app.id()), &decision, None);
         }
         match self.node.admit(&request).await {
             Ok(permit) => {
                 let decision = permit.decision();
                 let id = self.node.record_within(&inquiry.app, &decision, inquiry.parent);
+                let reply = reply::pass(permit.app().id(), &decision, Some(id));
                 self.shelf.put(id, permit, Instant::now());
-                reply::pass(&inquiry.app, &decision, Some(id))
+                reply
             }
             Err(decision) => {
                 let id = self.node.record_within(&inquiry.app, &decision, inquiry.parent);
-                reply::refuse(Answer::refusal(&inquiry.app, &decision, Some(id), wall()), status)
+                self.refuse(&inquiry.app, &decision, Some(id), status)
             }
         }
+    }
+
+    /// Refuses what an application of that name wants. Who pays may be another.
+    pub(super) fn refuse(
+        &self,
+        app: &str,
+        decision: &Decision,
+        id: Option<DecisionId>,
+        status: StatusCode,
+    ) -> Reply {
+        let payer = self.node.resolve(app);
+        let payer = payer.as_ref().map_or("", |app| app.id());
+        reply::refuse(Answer::refusal(payer, decision, id, wall()), status)
     }
 
     /// `POST /v1/rollback`

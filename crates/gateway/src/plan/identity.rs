@@ -1,6 +1,7 @@
 //! Whose request it is.
 
-use super::router::{plain_host, plain_path, starts_with};
+use super::reading::{Ambiguous, Reading, is_loose};
+use super::router::{plain_host, starts_with};
 use crate::proxy::query;
 use http::header::{AUTHORIZATION, HeaderName};
 use http::{HeaderMap, Uri};
@@ -26,19 +27,18 @@ pub(crate) struct Identifier {
     hosts: HashMap<String, String>,
     /// By the domain of a `*.domain`.
     domains: HashMap<String, String>,
-    /// Longest first.
-    paths: Vec<(String, String)>,
+    paths: Prefixes,
+    /// The same for whoever reads paths in another way.
+    loose: [(Reading, Prefixes); 4],
 }
+
+/// Applications by prefixes of paths, longest first.
+#[derive(Debug)]
+struct Prefixes(Vec<(String, String)>);
 
 impl Identifier {
     pub(crate) fn new(identity: &Identity) -> Self {
         let name = |text: &str, default| HeaderName::from_bytes(text.as_bytes()).unwrap_or(default);
-        let mut paths: Vec<(String, String)> = identity
-            .paths
-            .iter()
-            .map(|(path, app)| (plain_path(path).into_owned(), app.to_string()))
-            .collect();
-        paths.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
         let hosts = |wants_domain: bool| {
             let picked =
                 identity.hosts.iter().filter(move |(host, _)| host.starts_with("*.") == wants_domain);
@@ -57,7 +57,8 @@ impl Identifier {
                 .collect(),
             hosts: hosts(false),
             domains: hosts(true),
-            paths,
+            paths: Prefixes::new(identity, Reading::Plain),
+            loose: Reading::LOOSE.map(|reading| (reading, Prefixes::new(identity, reading))),
         }
     }
 
@@ -66,20 +67,27 @@ impl Identifier {
         [self.header.clone(), self.key_header.clone()]
     }
 
-    /// The application, if any of the configured places tells.
+    /// The application, if any of the configured places tells. The path does not if some server may take it for one of another
+    /// application.
     pub(crate) fn identify<'a>(
         &'a self,
         host: &str,
         uri: &'a Uri,
         headers: &'a HeaderMap,
-    ) -> Option<&'a str> {
-        self.order.iter().find_map(|source| match source {
-            Source::Header => named(headers, &self.header),
-            Source::ApiKey => self.by_api_key(uri, headers),
-            Source::S3 => self.by_access_key(uri, headers),
-            Source::Host => self.by_host(host),
-            Source::Path => self.by_path(uri.path()),
-        })
+    ) -> Result<Option<&'a str>, Ambiguous> {
+        for source in &self.order {
+            let app = match source {
+                Source::Header => named(headers, &self.header),
+                Source::ApiKey => self.by_api_key(uri, headers),
+                Source::S3 => self.by_access_key(uri, headers),
+                Source::Host => self.by_host(host),
+                Source::Path => self.by_path(uri.path())?,
+            };
+            if app.is_some() {
+                return Ok(app);
+            }
+        }
+        Ok(None)
     }
 
     fn by_api_key(&self, uri: &Uri, headers: &HeaderMap) -> Option<&str> {
@@ -101,9 +109,24 @@ impl Identifier {
         exact.or_else(|| parents().find_map(|domain| self.domains.get(domain))).map(String::as_str)
     }
 
-    fn by_path(&self, path: &str) -> Option<&str> {
-        let path = &*plain_path(path);
-        self.paths.iter().find(|(prefix, _)| starts_with(path, prefix)).map(|(_, app)| app.as_str())
+    fn by_path(&self, path: &str) -> Result<Option<&str>, Ambiguous> {
+        let app = self.paths.find(&Reading::Plain.of(path));
+        let is_another = |(reading, paths): &(Reading, Prefixes)| paths.find(&reading.of(path)) != app;
+        if is_loose(path) && self.loose.iter().any(is_another) { Err(Ambiguous) } else { Ok(app) }
+    }
+}
+
+impl Prefixes {
+    fn new(identity: &Identity, reading: Reading) -> Self {
+        let apps = identity.paths.iter();
+        let mut paths: Vec<(String, String)> =
+            apps.map(|(path, app)| (reading.of(path).into_owned(), app.to_string())).collect();
+        paths.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
+        Self(paths)
+    }
+
+    fn find(&self, path: &str) -> Option<&str> {
+        self.0.iter().find(|(prefix, _)| starts_with(path, prefix)).map(|(_, app)| app.as_str())
     }
 }
 
@@ -161,11 +184,16 @@ mod tests {
     }
 
     fn app(host: &str, uri: &str, headers: &[(&'static str, &str)]) -> Option<String> {
+        told(host, uri, headers).unwrap()
+    }
+
+    fn told(host: &str, uri: &str, headers: &[(&'static str, &str)]) -> Result<Option<String>, Ambiguous> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
         }
-        identifier().identify(host, &uri.parse().unwrap(), &map).map(ToOwned::to_owned)
+        let identifier = identifier();
+        identifier.identify(host, &uri.parse().unwrap(), &map).map(|app| app.map(ToOwned::to_owned))
     }
 
     type Case<'a> = (&'a str, &'a str, &'a [(&'static str, &'a str)], Option<&'a str>);
@@ -196,7 +224,7 @@ mod tests {
             ("x.y.b.example", "/", &[], Some("app-d")),
             ("h", "/p/q/r", &[], Some("app-q")),
             ("h", "//p//%71/r", &[], Some("app-q")),
-            ("h", "/p%2Fq", &[], None),
+            ("h", "/p/q/r%2Fs;t", &[], Some("app-q")),
             ("h", "/px", &[], None),
         ];
         for (host, uri, headers, expected) in table {
@@ -208,6 +236,15 @@ mod tests {
     fn the_first_place_that_tells_wins() {
         assert_eq!(app("a.example", "/p", &[("x-tollgate-app", "app-a")]).as_deref(), Some("app-a"));
         assert_eq!(app("a.example", "/p", &[("x-tollgate-app", "not a name")]).as_deref(), Some("app-h"));
+    }
+
+    #[test]
+    fn a_path_that_some_server_takes_for_that_of_another_tells_nothing() {
+        for path in ["/p%2Fq", "/p;x/q", "/p;x", "/;/p", "/\\p", "/p/q%3b"] {
+            assert_eq!(told("h", path, &[]), Err(Ambiguous), "{path}");
+        }
+        // It is looked at only where nothing else tells.
+        assert_eq!(app("a.example", "/p;x", &[]).as_deref(), Some("app-h"));
     }
 
     proptest! {

@@ -1,11 +1,13 @@
 //! A configuration made ready to be used by all threads, and swapped as a whole.
 
 mod identity;
+mod reading;
 mod router;
 pub(crate) mod tls;
 mod trust;
 
 pub(crate) use identity::Identifier;
+pub(crate) use reading::Ambiguous;
 pub(crate) use router::{Router, is_ambiguous};
 pub(crate) use trust::{Trust, X_FORWARDED_FOR};
 

@@ -1,13 +1,22 @@
 //! Which route a request takes: by host, then by the longest path prefix.
 
+use super::reading::{Ambiguous, Reading, is_loose};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use tollgate_config::gateway::Route;
 
 /// Routes, found by host and path. A route is known by its number.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Router {
-    hosts: HashMap<String, Paths>,
+    plain: Hosts,
+    /// The same for whoever reads paths in another way.
+    loose: [(Reading, Hosts); 4],
+}
+
+/// The routes of all hosts, as paths are read in one way.
+#[derive(Debug, Default)]
+struct Hosts {
+    exact: HashMap<String, Paths>,
     /// By the domain of a `*.domain`.
     domains: HashMap<String, Paths>,
     any: Paths,
@@ -19,34 +28,48 @@ struct Paths(Vec<(String, usize)>);
 
 impl Router {
     pub(crate) fn new(routes: &[Route]) -> Self {
+        let loose = Reading::LOOSE.map(|reading| (reading, Hosts::new(routes, reading)));
+        Self { plain: Hosts::new(routes, Reading::Plain), loose }
+    }
+
+    /// The number of the route, if there is one and no server can take the path for one of another route. `host` may have a
+    /// port and any case.
+    pub(crate) fn find(&self, host: &str, path: &str) -> Result<Option<usize>, Ambiguous> {
+        let number = self.plain.find(host, &Reading::Plain.of(path));
+        let is_elsewhere =
+            |(reading, hosts): &(Reading, Hosts)| hosts.find(host, &reading.of(path)) != number;
+        if is_loose(path) && self.loose.iter().any(is_elsewhere) { Err(Ambiguous) } else { Ok(number) }
+    }
+}
+
+impl Hosts {
+    fn new(routes: &[Route], reading: Reading) -> Self {
         let mut made = Self::default();
         for (number, route) in routes.iter().enumerate() {
             let paths = match &route.host {
                 None => &mut made.any,
                 Some(host) => match host.domain() {
                     Some(domain) => made.domains.entry(domain.to_owned()).or_default(),
-                    None => made.hosts.entry(host.as_str().to_owned()).or_default(),
+                    None => made.exact.entry(host.as_str().to_owned()).or_default(),
                 },
             };
-            paths.0.push((plain_path(&route.path).into_owned(), number));
+            paths.0.push((reading.of(&route.path).into_owned(), number));
         }
-        let all = made.hosts.values_mut().chain(made.domains.values_mut()).chain([&mut made.any]);
+        let all = made.exact.values_mut().chain(made.domains.values_mut()).chain([&mut made.any]);
         all.for_each(|paths| paths.0.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len())));
         made
     }
 
-    /// The number of the route, if there is one. `host` may have a port and any case.
-    pub(crate) fn find(&self, host: &str, path: &str) -> Option<usize> {
-        let path = &*plain_path(path);
+    fn find(&self, host: &str, path: &str) -> Option<usize> {
         self.of_host(host, path).or_else(|| self.any.find(path))
     }
 
     fn of_host(&self, host: &str, path: &str) -> Option<usize> {
-        if self.hosts.is_empty() && self.domains.is_empty() {
+        if self.exact.is_empty() && self.domains.is_empty() {
             return None;
         }
         let host = plain_host(host);
-        let exact = self.hosts.get(&*host).and_then(|paths| paths.find(path));
+        let exact = self.exact.get(&*host).and_then(|paths| paths.find(path));
         exact.or_else(|| {
             let mut parents = host.match_indices('.').map(|(at, _)| &host[at + 1..]);
             parents.find_map(|domain| self.domains.get(domain)?.find(path))
@@ -84,32 +107,6 @@ pub(crate) fn plain_host(host: &str) -> Cow<'_, str> {
     }
 }
 
-/// A path as prefixes are compared with it: escapes of letters that need none are undone, and empty segments left out, as
-/// servers do before they look at it.
-pub(crate) fn plain_path(path: &str) -> Cow<'_, str> {
-    if !path.contains('%') && !path.contains("//") {
-        return Cow::Borrowed(path);
-    }
-    let mut plain = String::with_capacity(path.len());
-    let mut rest = path;
-    while let Some(next) = rest.chars().next() {
-        let (next, length) = unescaped(rest).map_or((next, next.len_utf8()), |next| (next, 3));
-        if next != '/' || !plain.ends_with('/') {
-            plain.push(next);
-        }
-        rest = &rest[length..];
-    }
-    Cow::Owned(plain)
-}
-
-/// The letter that an escape stands for, if it needs none.
-fn unescaped(text: &str) -> Option<char> {
-    let code = text.strip_prefix('%')?.get(..2)?;
-    let code = code.bytes().all(|digit| digit.is_ascii_hexdigit()).then_some(code)?;
-    let letter = char::from(u8::from_str_radix(code, 16).ok()?);
-    (letter.is_ascii_alphanumeric() || "-._~".contains(letter)).then_some(letter)
-}
-
 /// Whether a path has segments `.` or `..`, plain or encoded: servers resolve them, and not all alike, so the
 /// prefix that was matched may not be the one that is served. Some see the end of a segment in an encoded slash or in a
 /// backslash, and the end of its name in a semicolon.
@@ -135,12 +132,12 @@ pub(crate) fn is_ambiguous(path: &str) -> bool {
 }
 
 /// The length of what a path starts with, if somebody may take it for the end of a segment.
-fn separator(path: &[u8]) -> Option<usize> {
+pub(super) fn separator(path: &[u8]) -> Option<usize> {
     starts_as(path, b'/', b"2f").or_else(|| starts_as(path, b'\\', b"5c"))
 }
 
 /// How long a letter is that a path starts with, plain or encoded.
-fn starts_as(path: &[u8], plain: u8, code: &[u8]) -> Option<usize> {
+pub(super) fn starts_as(path: &[u8], plain: u8, code: &[u8]) -> Option<usize> {
     match path {
         [first, ..] if *first == plain => Some(1),
         [b'%', rest @ ..] if rest.len() >= 2 && rest[..2].eq_ignore_ascii_case(code) => Some(3),
@@ -186,14 +183,14 @@ mod tests {
             ("[::1]:80", "/api", Some(1)),
         ];
         for (host, path, expected) in table {
-            assert_eq!(router.find(host, path), expected, "{host} {path}");
+            assert_eq!(router.find(host, path), Ok(expected), "{host} {path}");
         }
     }
 
     #[test]
     fn without_a_route_there_is_none() {
-        assert_eq!(router(&[("a.example", "/")]).find("b.example", "/"), None);
-        assert_eq!(router(&[("", "/a")]).find("b.example", "/b"), None);
+        assert_eq!(router(&[("a.example", "/")]).find("b.example", "/"), Ok(None));
+        assert_eq!(router(&[("", "/a")]).find("b.example", "/b"), Ok(None));
     }
 
     #[test]
@@ -225,11 +222,57 @@ mod tests {
     fn a_prefix_is_the_same_however_it_is_written() {
         let router = router(&[("", "/"), ("", "/dear"), ("", "/%66ree//of")]);
         for path in ["/dear/x", "//dear/x", "/%64ear/x", "/%64%65%61%72", "///%64ear//x"] {
-            assert_eq!(router.find("h", path), Some(1), "{path}");
+            assert_eq!(router.find("h", path), Ok(Some(1)), "{path}");
         }
-        for path in ["/dear%2fx", "/dearer", "/%44ear", "/x//dear", "/%", "/%6", "/%+4ear", "/\u{e9}%64"] {
-            assert_eq!(router.find("h", path), Some(0), "{path}");
+        for path in ["/dearer", "/%44ear", "/x//dear", "/%", "/%6", "/%+4ear", "/\u{e9}%64"] {
+            assert_eq!(router.find("h", path), Ok(Some(0)), "{path}");
         }
-        assert_eq!(router.find("h", "/free/of/charge"), Some(2));
+        assert_eq!(router.find("h", "/free/of/charge"), Ok(Some(2)));
+    }
+
+    #[test]
+    fn a_path_that_some_server_takes_for_one_of_another_route_leads_nowhere() {
+        let router = router(&[("", "/"), ("", "/dear"), ("", "/dear/free"), ("a.example", "/deep/dear")]);
+        for path in [
+            "/dear;a=b/x",
+            "/dear;",
+            "/;/dear/x",
+            "/dear%2fx",
+            "/dear%2Fx",
+            "/\\dear",
+            "/%5cdear",
+            "/%5Cdear",
+            "/%64ear%2fx",
+            "/%64ear;x",
+            "/dear%3bx",
+            "/%2fdear",
+            "/;%2fdear",
+            // What is behind a semicolon may reach up to a slash as it is written, or as it is decoded.
+            "/;x%2fcheap/dear",
+            "/;x%2fdear",
+            "/dear/free;x",
+            "/dear/free%2fx",
+            "/dear;x/free",
+        ] {
+            assert_eq!(router.find("h", path), Err(Ambiguous), "{path}");
+        }
+        assert_eq!(router.find("a.example", "/deep%2fdear"), Err(Ambiguous));
+    }
+
+    #[test]
+    fn a_path_that_leads_to_the_same_route_however_it_is_read_is_as_good_as_any() {
+        let router = router(&[("", "/"), ("", "/dear"), ("", "/odd%2fone"), ("", "/list;of")]);
+        for (path, number) in [
+            ("/bucket/a%2fb;c", 0),
+            ("/bucket/dear%2fdear", 0),
+            ("/bucket;v=1/x", 0),
+            ("/dearer;x", 0),
+            ("/dear/a%2fb\\c;d", 1),
+            ("/dear/%5c%3B", 1),
+            ("/odd%2fone/x", 2),
+            ("/list;of/x", 3),
+        ] {
+            assert_eq!(router.find("h", path), Ok(Some(number)), "{path}");
+        }
     }
 }

@@ -100,16 +100,22 @@ async fn pass<G: Gate>(
     let config = &plan.shared.config;
     let inspected = inspect::inspect(parts, seen, &body, &config.limits)?;
     if is_ambiguous(parts.uri.path()) {
-        let message = "the path has segments . or ..";
-        let answer = Answer::client(StatusCode::BAD_REQUEST, "ambiguous_path", message);
-        return Err(answer.closing_unless_read(&body).into());
+        return Err(ambiguous("the path has segments . or ..").closing_unless_read(&body).into());
     }
-    let Some(number) = plan.shared.router.find(inspected.host(), parts.uri.path()) else {
+    let Ok(found) = plan.shared.router.find(inspected.host(), parts.uri.path()) else {
+        let message = "some servers read ; \\ %2f or %5c in the path so that another route leads to it";
+        return Err(ambiguous(message).closing_unless_read(&body).into());
+    };
+    let Some(number) = found else {
         let message = "no route leads to this host and path";
         let answer = Answer::new(StatusCode::NOT_FOUND, "no_route", message, Cause::Route);
         return Err(answer.closing_unless_read(&body).into());
     };
-    let verdict = admit(visitor, plan, number, parts, &inspected, journey).await;
+    let Ok(app) = plan.shared.identifier.identify(inspected.host(), &parts.uri, &parts.headers) else {
+        let message = "some servers read ; \\ %2f or %5c in the path so that it is another application's";
+        return Err(ambiguous(message).closing_unless_read(&body).into());
+    };
+    let verdict = admit(visitor, plan, number, parts, &inspected, app, journey).await;
     match verdict {
         Verdict::Pass(ticket) => journey.admitted(ticket),
         Verdict::Refuse(refusal) => {
@@ -122,17 +128,22 @@ async fn pass<G: Gate>(
     forward(visitor, plan, number, parts, seen, body, journey, id, inspected, upgrades).await
 }
 
+/// The answer to a path of which nobody knows what a server makes of it.
+fn ambiguous(message: &'static str) -> Answer {
+    Answer::client(StatusCode::BAD_REQUEST, "ambiguous_path", message)
+}
+
 async fn admit<G: Gate>(
     visitor: &Visitor<G>,
     plan: &CorePlan<G>,
     number: usize,
     parts: &Parts,
     inspected: &Inspected,
+    app: Option<&str>,
     journey: &Journey<G::Ticket>,
 ) -> Verdict<G::Ticket> {
     let shared = &plan.shared;
     let client = shared.trust.client(visitor.peer, &parts.headers);
-    let app = shared.identifier.identify(inspected.host(), &parts.uri, &parts.headers);
     let info = RequestInfo {
         method: &parts.method,
         uri: &parts.uri,

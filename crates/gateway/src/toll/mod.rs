@@ -36,9 +36,6 @@ struct Question {
     parent: Option<TraceParent>,
 }
 
-/// A request that has room, or was let in without because its application is in shadow mode.
-type Room = Result<Guard, Marked>;
-
 /// Why a request would not have passed but for shadow mode, and the name of that decision.
 type Marked = (Reason, DecisionId);
 
@@ -65,12 +62,11 @@ impl<L: Ledger + Slots + 'static> Gate for Toll<L> {
         let Some(app) = self.0.resolve(name) else {
             return Admission::Decided(self.turn_away(name, question.within(request)));
         };
-        let room = match self.0.try_connect(&app, question.client) {
-            Ok(guard) => Ok(guard),
-            Err(Denied::Refused(refused)) => match self.crowd_out(&app, &refused, question.within(request)) {
-                Ok(crowded) => Err(crowded),
-                Err(refusal) => return Admission::Decided(Verdict::Refuse(refusal)),
-            },
+        let guard = match self.0.try_connect(&app, question.client) {
+            Ok(guard) => guard,
+            Err(Denied::Refused(refused)) => {
+                return Admission::Decided(self.crowd_out(&app, &refused, question.within(request)));
+            }
             Err(Denied::NoSlot) => {
                 return Admission::Waiting(self.ask_for_room(app, question.within(request)));
             }
@@ -78,7 +74,7 @@ impl<L: Ledger + Slots + 'static> Gate for Toll<L> {
         match self.0.check_of(&app, &question.request(&app)) {
             Ok(permit) => {
                 let question = if permit.shadowed().is_some() { question.within(request) } else { question };
-                Admission::Decided(self.pass(permit, room, question))
+                Admission::Decided(self.pass(permit, Some(guard), question))
             }
             Err(NotYet::Refused(decision)) => {
                 Admission::Decided(self.refuse(&app, &decision, question.within(request)))
@@ -86,7 +82,7 @@ impl<L: Ledger + Slots + 'static> Gate for Toll<L> {
             Err(NotYet::Miss(miss)) => {
                 let (toll, question) = (self.clone(), question.within(request));
                 Admission::Waiting(Box::pin(async move {
-                    toll.conclude(&app, toll.0.wait(miss).await, room, question)
+                    toll.conclude(&app, toll.0.wait(miss).await, guard, question)
                 }))
             }
         }
@@ -98,19 +94,16 @@ impl<L: Ledger + Slots + 'static> Toll<L> {
     fn ask_for_room(&self, app: Arc<App>, question: Question) -> TollWait {
         let toll = self.clone();
         Box::pin(async move {
-            let room = match toll.0.connect(app.id(), question.client).await {
-                Ok(guard) => Ok(guard),
-                Err(refused) => match toll.crowd_out(&app, &refused, question) {
-                    Ok(crowded) => Err(crowded),
-                    Err(refusal) => return Verdict::Refuse(refusal),
-                },
+            let guard = match toll.0.connect(app.id(), question.client).await {
+                Ok(guard) => guard,
+                Err(refused) => return toll.crowd_out(&app, &refused, question),
             };
             let decided = match toll.0.check_of(&app, &question.request(&app)) {
                 Ok(permit) => Ok(permit),
                 Err(NotYet::Refused(decision)) => Err(decision),
                 Err(NotYet::Miss(miss)) => toll.0.wait(miss).await,
             };
-            toll.conclude(&app, decided, room, question)
+            toll.conclude(&app, decided, guard, question)
         })
     }
 
@@ -118,37 +111,36 @@ impl<L: Ledger + Slots + 'static> Toll<L> {
         &self,
         app: &App,
         decided: Result<Permit, Decision>,
-        room: Room,
+        guard: Guard,
         question: Question,
     ) -> Verdict<TollTicket> {
         match decided {
-            Ok(permit) => self.pass(permit, room, question),
+            Ok(permit) => self.pass(permit, Some(guard), question),
             Err(decision) => self.refuse(app, &decision, question),
         }
     }
 
     /// Lets a request pass. Whatever passes only by shadow mode is recorded, as it would be had it been refused.
-    fn pass(&self, permit: Permit, room: Room, question: Question) -> Verdict<TollTicket> {
-        let (guard, marked) = match room {
-            Ok(guard) => {
-                let record = || self.0.record_within(permit.app().id(), &permit.decision(), question.parent);
-                (Some(guard), permit.shadowed().map(|reason| (reason, record())))
-            }
-            Err(crowded) => (None, Some(crowded)),
-        };
+    fn pass(&self, permit: Permit, guard: Option<Guard>, question: Question) -> Verdict<TollTicket> {
+        let record = || self.0.record_within(permit.app().id(), &permit.decision(), question.parent);
+        let marked = permit.shadowed().map(|reason| (reason, record()));
         Verdict::Pass(TollTicket::new(permit, guard, question.body, marked))
     }
 
     /// There is no room for a request: it is refused, unless its application is in shadow mode.
     fn crowd_out(
         &self,
-        app: &App,
+        app: &Arc<App>,
         refused: &connection::Refused,
         question: Question,
-    ) -> Result<Marked, Box<Refusal>> {
-        let decision = self.0.crowd_out(app, &question.request(app), refused);
-        let id = self.0.record_within(app.id(), &decision, question.parent);
-        if decision.verdict.passes() { Ok((refused.reason, id)) } else { Err(no_room(refused, Some(id))) }
+    ) -> Verdict<TollTicket> {
+        match self.0.crowd_out(app, &question.request(app), refused) {
+            Ok(permit) => self.pass(permit, None, question),
+            Err(decision) => {
+                let id = self.0.record_within(app.id(), &decision, question.parent);
+                Verdict::Refuse(no_room(refused, Some(id)))
+            }
+        }
     }
 
     fn refuse(&self, app: &App, decision: &Decision, question: Question) -> Verdict<TollTicket> {

@@ -44,6 +44,30 @@ async fn the_gate_is_told_whose_request_it_is_and_what_it_does() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_path_that_some_server_takes_for_a_dearer_one_goes_nowhere() {
+    let server = Server::http1().await;
+    let route = "[[routes]]\npath = '/dear'\nupstream = 'u'\n";
+    let identity = "[identity]\norder = ['path']\npaths = {'/' = 'cheap', '/video' = 'app-v'}\n";
+    let (gateway, gate) = start(&format!("{route}{}{identity}", route_to(&[server.address], "")));
+    for (path, whose) in [
+        ("/dear;a=b/x", "route"),
+        ("/;/dear/x", "route"),
+        ("/dear%2fx", "route"),
+        ("/video;x", "application"),
+    ] {
+        let answer = send(gateway.local_addr(), request("GET", path, b"")).await;
+        let told = (answer.status.as_u16(), answer.header("x-tollgate-error"));
+        assert_eq!(told, (400, Some("ambiguous_path")), "{path}");
+        assert!(answer.text().contains(whose), "{answer:?}");
+    }
+    // Keys of objects are often like this, and pass as they are.
+    let path = "/dear/a%2fb;c";
+    let answer = send(gateway.local_addr(), request("GET", path, b"")).await;
+    assert_eq!((answer.status.as_u16(), gate.last().app.as_deref()), (200, Some("cheap")));
+    gate.balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn plain_http_is_told_by_the_method_alone() {
     let server = Server::http1().await;
     let (gateway, gate) = start(&route_to(&[server.address], ""));

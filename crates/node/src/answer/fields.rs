@@ -1,6 +1,7 @@
 use crate::connection::Refused;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use sfv::{Integer, KeyRef, ListSerializer, StringRef, key_ref, string_ref};
+use sfv::{Integer, KeyRef, ListSerializer, ParameterSerializer, StringRef, key_ref, string_ref};
+use std::borrow::BorrowMut;
 use std::cell::RefCell;
 use tollgate_core::decision::{Decision, Verdict};
 use tollgate_core::units::Millis;
@@ -29,7 +30,7 @@ const PARTITION: &KeyRef = key_ref("pk");
 
 /// Says in header fields what a request cost and what its application has left, at `now` by the wall clock: those that
 /// have become customary, and those that the IETF is about to make a standard. An application that is not known has
-/// no limit to tell of.
+/// no limit to tell of; `app` is empty where nobody knows any more whose the limit was.
 pub fn describe(app: &str, decision: &Decision, now: Millis, headers: &mut HeaderMap) {
     // Grown at once for all of them, and for what others add.
     headers.reserve(8);
@@ -110,7 +111,7 @@ impl<K: Copy + PartialEq> Kept<K> {
 fn policy(app: &str, limit: u64) -> Option<HeaderValue> {
     let mut policy = ListSerializer::new();
     let told = policy.bare_item(POLICY).parameter(QUOTA, integer(limit)).parameter(QUOTA_UNIT, UNIT);
-    let _ = told.parameter(PARTITION, app.as_bytes());
+    tell_whose(told, app);
     HeaderValue::try_from(policy.finish()?).ok()
 }
 
@@ -121,8 +122,14 @@ fn state(app: &str, (remaining, restored): (u64, Option<u64>)) -> Option<HeaderV
     if let Some(seconds) = restored {
         told = told.parameter(RESTORED, integer(seconds));
     }
-    let _ = told.parameter(PARTITION, app.as_bytes());
+    tell_whose(told, app);
     HeaderValue::try_from(state.finish()?).ok()
+}
+
+fn tell_whose<W: BorrowMut<String>>(told: ParameterSerializer<W>, app: &str) {
+    if !app.is_empty() {
+        let _ = told.parameter(PARTITION, app.as_bytes());
+    }
 }
 
 /// Says in header fields how many connections there are and may be.

@@ -61,6 +61,9 @@ fn the_fields_name_the_application_that_they_are_about() {
             assert!(field(&headers, name).ends_with(&format!(";pk=:{partition}:")), "{headers:?}");
         }
     }
+    let mut headers = HeaderMap::new();
+    describe("", &decision(Verdict::Allowed), NOW, &mut headers);
+    assert_eq!(field(&headers, "ratelimit-policy"), r#""app";q=80000;qu="tokens""#);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tollgate_config::Policy;
 use tollgate_config::rls::Rls;
-use tollgate_core::id::NodeId;
+use tollgate_core::id::{AppId, NodeId};
 use tollgate_core::units::Millis;
 use tollgate_ledger::{Ledger, LedgerClock, MemoryLedger, Slots};
 use tollgate_listen::Listeners;
@@ -50,11 +50,17 @@ pub(crate) fn memory() -> MemoryLedger<Clock> {
 }
 
 pub(crate) fn node<L: Ledger + Slots + 'static>(ledger: L) -> Node<L> {
+    node_with(ledger, None)
+}
+
+/// The same, where strangers are counted as that application.
+pub(crate) fn node_with<L: Ledger + Slots + 'static>(ledger: L, strangers: Option<AppId>) -> Node<L> {
     let mut setup = Setup::new(NodeId::new("n").unwrap());
     // What has come up is there at the next report: where there was plenty it may be late, and then so is the arithmetic.
     setup.manners.calm_interval = setup.manners.sync_interval;
     // Nor is it asked here how soon a busy machine is.
     setup.manners.patience = Millis::from_secs(5);
+    setup.strangers = strangers;
     Node::start(ledger, setup, &policy())
 }
 

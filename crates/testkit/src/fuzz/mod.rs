@@ -7,6 +7,7 @@ use fastrand::Rng;
 use mutate::mutate;
 use std::any::Any;
 use std::collections::HashSet;
+use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Write, stderr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -73,6 +74,32 @@ impl Fuzz {
             "{target}: {tried} mutations from seed {seed}, {ends} ends, in {:.0?}",
             start.elapsed()
         )?;
+        Ok(())
+    }
+
+    /// The same, and not in vain: so many inputs at least must come to an end that has that word in it. One that never gets past the
+    /// first check proves nothing of what is behind it.
+    pub fn run_to<T: Hash + Debug>(
+        &self,
+        wanted: &[(&str, u32)],
+        mut taste: impl FnMut(&[u8]) -> T,
+    ) -> anyhow::Result<()> {
+        let mut missing: Vec<(&str, u32)> = wanted.to_vec();
+        self.run(|input| {
+            let end = taste(input);
+            if !missing.is_empty() {
+                let told = format!("{end:?}");
+                missing.iter_mut().filter(|(word, _)| told.contains(word)).for_each(|(_, count)| *count -= 1);
+                missing.retain(|(_, count)| *count > 0);
+            }
+            end
+        })?;
+        let is_one_input = env::var_os(INPUT).is_some();
+        anyhow::ensure!(
+            is_one_input || missing.is_empty(),
+            "{}: too few inputs came to these ends, by so many: {missing:?}",
+            self.target
+        );
         Ok(())
     }
 
@@ -165,4 +192,18 @@ fn number(variable: &str) -> anyhow::Result<Option<u64>> {
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_never_gets_far_is_told() {
+        let fuzz = Fuzz { target: "s3-classification", words: &[], mutations: 10 };
+        let run = |wanted| fuzz.run_to(wanted, |_| ("refused", 400)).map_err(|error| error.to_string());
+        assert_eq!(run(&[("refused", 11), ("400", 1)]), Ok(()));
+        let told = run(&[("refused", 1), ("good", 3)]).unwrap_err();
+        assert!(told.ends_with("by so many: [(\"good\", 3)]"), "{told}");
+    }
 }
