@@ -22,9 +22,6 @@ pub(super) const MAX_ENTRIES: usize = 128;
 /// At least [`MAX_ENTRIES`], so that [`Desk::turns`] holds.
 const MAX_LOOKED_AT: usize = 4 * MAX_ENTRIES;
 
-/// Requests that can only be lent to wait for each other for this part of the time that they may wait.
-const GATHERING: u64 = 5;
-
 /// How often a node that holds nothing is heard of.
 const HEARTBEAT: Nanos = Nanos::from_secs(1);
 
@@ -36,12 +33,18 @@ impl<T> Desk<T> {
         if is_behind || is_due {
             return now;
         }
-        let gathered = self.last_sync.plus(Nanos::new(nanos(self.manners.patience).get() / GATHERING));
+        let gathered = self.last_sync.plus(self.gathering());
         let urgent = self.urgent.due(now, gathered).unwrap_or(Nanos::MAX);
         let due = if self.leases.is_empty() { self.last_sync.plus(HEARTBEAT) } else { self.next_sync };
         // Running low is worth a call of its own, but not one for each application.
         let spaced = self.last_sync.plus(Nanos::new(nanos(self.interval()).get() / 10));
         if self.low.is_empty() { due.min(urgent) } else { due.min(spaced).min(urgent) }
+    }
+
+    /// How long requests that can only be lent to wait for each other: a part of what they may wait, however long that is.
+    fn gathering(&self) -> Nanos {
+        let (interval, patience) = (nanos(self.manners.sync_interval), nanos(self.manners.patience));
+        Nanos::new((interval.get() / 10).min(patience.get() / 5))
     }
 
     /// Looks whether enough has been spent to report it before its time.
